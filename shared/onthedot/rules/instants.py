@@ -1,0 +1,40 @@
+"""The forms of an instant: one fixed-width text for the tables, so that text order is time order, and one for people.
+
+Every `datetime` in the package is aware, in UTC, and whole milliseconds.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def to_text(instant: datetime) -> str:
+    """Return the stored form, `2027-03-28T01:00:00.000Z`."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def from_text(text: str) -> datetime:
+    """Return the instant that `to_text` wrote.
+
+    Raises: ValueError when the text is anything else.
+    """
+    instant = datetime.fromisoformat(text)
+    if to_text(instant) != text:
+        raise ValueError(f"not a stored instant: {text!r}")
+    return instant
+
+
+def shown(instant: datetime) -> str:
+    """Return the form that the API answers with: milliseconds only when they are not zero."""
+    return to_text(instant).replace(".000Z", "Z")
+
+
+def cut(instant: datetime) -> datetime:
+    """Return the instant in UTC without what is finer than a millisecond; never later than it was."""
+    instant = instant.astimezone(UTC)
+    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
+
+
+def seconds_up(span: timedelta) -> int:
+    """Return whole seconds, rounded up, and 0 for a span that is over: nothing that waits this long is early."""
+    return max(0, -(-span // timedelta(seconds=1)))

@@ -1,0 +1,180 @@
+"""The job: its identity, its states, and what each transition makes of it.
+
+    scheduled --start--> running --finish--> succeeded | dead
+        |                   |
+        |                   +--- its worker died, no attempt left ---> dead
+        +--cancel--> cancelled
+        +--late (start_within)--> skipped
+
+A job is on the agenda (it has a `wake`) until it has an outcome; from then on it only waits to expire.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+
+from onthedot.rules.agenda import Entry
+from onthedot.rules.instants import from_text, shown, to_text
+
+ONE_SLOT = "-"
+"""The slot of every one-off job, never its `run_at`: the same id twice must meet the same key."""
+
+
+class State(StrEnum):
+    """Where a job is in its life."""
+
+    SCHEDULED = "scheduled"  # waits for its time
+    RUNNING = "running"  # an attempt owns it until its lease ends
+    SUCCEEDED = "succeeded"  # its handler returned
+    DEAD = "dead"  # no attempt will be made any more
+    CANCELLED = "cancelled"  # somebody took it back before it ran
+    SKIPPED = "skipped"  # a rule decided that it should not run
+
+
+PENDING = frozenset({State.SCHEDULED, State.RUNNING})
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How failed attempts are tried again. Units: seconds."""
+
+    max_attempts: int = 5
+    first: float = 10.0
+    factor: float = 2.0
+    max: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What the handler is given, as JSON text: in the job's item, or in an item of its own that `stored_as` names.
+
+    Units: `size` in bytes of UTF-8.
+    """
+
+    size: int
+    text: str | None = None
+    stored_as: str | None = None
+    kept_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One piece of work to run once at a time, identified by `(schedule, slot)`."""
+
+    schedule: str
+    slot: str
+    state: State
+    handler: str
+    run_at: datetime
+    wake: datetime | None
+    payload: Payload
+    request: str
+    created_at: datetime
+    group: str | None = None
+    timeout: timedelta | None = None
+    retry: Retry | None = None
+    start_before: datetime | None = None
+    attempt: int = 0
+    owner: str | None = None
+    lease_until: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    result: str | None = None
+    error: str | None = None
+    reason: str | None = None
+    expires_at: datetime | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The primary key."""
+        return self.schedule, self.slot
+
+    @property
+    def id(self) -> str:
+        """The name that callers know it by."""
+        return id_of(self.schedule, self.slot)
+
+    @property
+    def entry(self) -> str | None:
+        """Its place on the agenda, as text; none once it has an outcome."""
+        return None if self.wake is None else str(Entry(self.wake, self.schedule, self.slot))
+
+    @property
+    def pending(self) -> bool:
+        """Whether it has no outcome yet."""
+        return self.state in PENDING
+
+    @property
+    def since(self) -> datetime:
+        """When it came into the state that it is in."""
+        return self.finished_at or self.started_at or self.created_at
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt of this job, and for no other job, even one that takes its id after it expired."""
+        return sha256(f"{self.schedule}#{self.slot}#{to_text(self.created_at)}".encode()).hexdigest()[:32]
+
+    def has_expired(self, now: datetime) -> bool:
+        """Tell whether it is only still there because the table deletes what expired within days, not at once."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+def started(job: Job, owner: str, now: datetime, lease_until: datetime) -> Job:
+    """Return the job as the next attempt has it."""
+    return replace(
+        job, state=State.RUNNING, attempt=job.attempt + 1, owner=owner, started_at=now, lease_until=lease_until
+    )
+
+
+def ended(
+    job: Job,
+    state: State,
+    now: datetime,
+    keep: timedelta,
+    *,
+    result: str | None = None,
+    error: str | None = None,
+    reason: str | None = None,
+) -> Job:
+    """Return the job with an outcome: off the agenda, and kept for the retention."""
+    return replace(
+        job,
+        state=state,
+        wake=None,
+        finished_at=now,
+        expires_at=now + keep,
+        result=result,
+        error=error,
+        reason=reason,
+    )
+
+
+def moved(job: Job, run_at: datetime) -> Job:
+    """Return the job due at another time; what bounds its start moves with it."""
+    shift = run_at - job.run_at
+    return replace(job, run_at=run_at, start_before=job.start_before + shift if job.start_before else None)
+
+
+def key_of(job_id: str) -> tuple[str, str] | None:
+    """Return the primary key of a job's id; `None` when no job can have that id."""
+    name, at, slot = job_id.partition("@")
+    if not at:
+        return f"job#{name}", ONE_SLOT
+    if slot.startswith("manual-"):
+        return f"schedule#{name}", f"manual#{slot.removeprefix('manual-')}"
+    try:
+        instant = from_text(slot if "." in slot else slot.replace("Z", ".000Z"))
+    except ValueError:
+        return None
+    return (f"schedule#{name}", to_text(instant)) if shown(instant) == slot else None
+
+
+def id_of(schedule: str, slot: str) -> str:
+    """Return the id of the job with this key."""
+    kind, name = schedule.split("#", 1)
+    if kind == "job":
+        return name
+    if slot.startswith("manual#"):
+        return f"{name}@manual-{slot.removeprefix('manual#')}"
+    return f"{name}@{shown(from_text(slot))}"

@@ -1,0 +1,54 @@
+"""Whether a message may start its job: the table on which every start, and every dead letter, is judged.
+
+The poller is dumb: it sends whatever wakes, twice if need be. This table is what makes that harmless.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from onthedot.rules.jobs import Job, State
+
+
+class Verdict(StrEnum):
+    """What a message means for the job as it is now."""
+
+    DUE = "due"  # may start
+    EARLY = "early"  # a clock is ahead: the message waits for the rest
+    LATE = "late"  # the time in which it may start is over: skipped
+    STALE = "stale"  # the message is of a time that the job no longer has: dropped
+    MINE = "mine"  # this very attempt already won: a repeated call met its own write
+    HELD = "held"  # another attempt owns it: the message waits for the rest of the lease
+    TAKE_OVER = "take_over"  # its worker died, and attempts are left
+    WORKER_DIED = "worker_died"  # its worker died, and none is left
+    OVER = "over"  # it has an outcome, or is gone: dropped
+
+
+def judge(
+    job: Job | None, wake: datetime, now: datetime, *, owner: str, max_attempts: int, max_skew: timedelta
+) -> Verdict:
+    """Return what a message with this `wake` means for `job`."""
+    if job is None or not job.pending or job.has_expired(now):
+        return Verdict.OVER
+    if job.state is State.RUNNING:
+        return _judge_running(job, now, owner, max_attempts, max_skew)
+    if job.wake != wake:
+        return Verdict.STALE
+    if job.run_at > now:
+        return Verdict.EARLY
+    if job.start_before is not None and job.start_before < now:
+        return Verdict.LATE
+    return Verdict.DUE
+
+
+def lease_over_at(job: Job, max_skew: timedelta) -> datetime:
+    """Return when another worker may be sure that the lease is over, whatever the two clocks say."""
+    assert job.lease_until is not None, f"{job.id} runs without a lease"
+    return job.lease_until + 2 * max_skew
+
+
+def _judge_running(job: Job, now: datetime, owner: str, max_attempts: int, max_skew: timedelta) -> Verdict:
+    if job.owner == owner:
+        return Verdict.MINE
+    if lease_over_at(job, max_skew) >= now:
+        return Verdict.HELD
+    return Verdict.TAKE_OVER if job.attempt < max_attempts else Verdict.WORKER_DIED

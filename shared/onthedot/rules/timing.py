@@ -1,0 +1,51 @@
+"""The spans on which the protocol rests, and the two inequalities that keep it whole.
+
+    created      run_at                              wake = run_at + RECHECK
+       |-----------|------------------------------------|
+                          LOOKAHEAD before it, drain reads this far ->|
+
+An entry of a near job lies RECHECK ahead of the clock that wrote it. Drain reads only LOOKAHEAD ahead, so the entry is
+in the index before any watermark passes it, even when the write and the index are slow and clocks differ.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+TICK = timedelta(seconds=60)
+HOPS = timedelta(seconds=20)  # from the timer to the query: two queues and two cold starts
+WRITE = timedelta(seconds=20)  # a put gives up after this
+INDEX_LAG = timedelta(seconds=60)
+SWEEP_EVERY = timedelta(hours=1)
+OVERDUE = timedelta(minutes=15)  # the sweep sends again what should have been looked at this long ago
+MAX_DELAY = timedelta(minutes=15)
+"""Source: DelaySeconds is 0 to 900 (botocore sqs model, SendMessage; read 2026-11-29)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """The spans that a deployment may set.
+
+    Raises: ValueError when an entry could land behind the watermark, where only the hourly sweep would see it.
+    """
+
+    look_ahead: timedelta = timedelta(seconds=200)
+    recheck: timedelta = timedelta(seconds=300)
+    margin: timedelta = timedelta(seconds=15)
+    max_skew: timedelta = timedelta(seconds=2)
+    retention: timedelta = timedelta(days=30)
+    worker_timeout: timedelta = timedelta(seconds=120)
+
+    def __post_init__(self) -> None:
+        least = 3 * TICK + HOPS
+        if self.look_ahead < least:
+            raise ValueError(f"look_ahead is {self.look_ahead}; three ticks and their hops need {least}")
+        least = self.look_ahead + 2 * self.max_skew + WRITE + INDEX_LAG
+        if self.recheck < least:
+            raise ValueError(f"recheck is {self.recheck}; with this look_ahead and max_skew it needs {least}")
+        if self.max_timeout < timedelta(seconds=1):
+            raise ValueError(f"worker_timeout is {self.worker_timeout}; it must hold two margins of {self.margin}")
+
+    @property
+    def max_timeout(self) -> timedelta:
+        """The longest attempt that a fresh invocation can hold, with a margin to start in and one to finish in."""
+        return self.worker_timeout - 2 * self.margin

@@ -1,0 +1,127 @@
+"""What people do to a job between its creation and its outcome: create, reschedule, cancel.
+
+Each is one conditional write. The answer is exact: done, or too late and what the job is instead.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from onthedot.rules.errors import Unavailable
+from onthedot.rules.jobs import Job, State, ended, moved
+from onthedot.rules.timing import WRITE
+from onthedot.steps.payloads import keep_for, place
+from onthedot.steps.ports import Event, World, Written
+from onthedot.steps.put import hand_over, put, write_with_wake
+
+TRIES = 5
+"""How often a change is decided anew when the job changed under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to create, and its payload as JSON text."""
+
+    draft: Job
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The job is stored."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A job had this key before, and was left alone; `same` tells whether the same request made it."""
+
+    job: Job
+    same: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Done; the job as it is now."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class TooLate:
+    """Not done; the job, whose state and time say why."""
+
+    job: Job
+
+
+def create_all(world: World, jobs: Sequence[NewJob]) -> list[Created | Exists | Unavailable]:
+    """Write new jobs, some at once, then hand over the near ones; each stands or fails by itself.
+
+    A request that is repeated hands its job over again: the first one may have died before it did.
+    """
+    give_up_at = world.clock.now() + WRITE
+    results = world.side_by_side(partial(_create, world, give_up_at), jobs)
+    hand_over(world, [job for job in map(_waiting, results) if job is not None])
+    return results
+
+
+def reschedule(
+    world: World, schedule: str, slot: str, run_at: datetime, payload: str | None
+) -> Changed | TooLate | None:
+    """Give a scheduled job another time, and another payload if there is one; `None` when there is no such job."""
+
+    def change(job: Job) -> Written:
+        after = moved(job, run_at)
+        after = keep_for(world, after) if payload is None else place(world, after, payload)
+        return put(world, after, partial(world.jobs.change, job))
+
+    return _decide(world, schedule, slot, Event.JOB_RESCHEDULED, change)
+
+
+def cancel(world: World, schedule: str, slot: str) -> Changed | TooLate | None:
+    """Take back a scheduled job; `None` when there is no such job. What is cancelled already stays so."""
+
+    def change(job: Job) -> Written:
+        return world.jobs.change(job, ended(job, State.CANCELLED, world.clock.now(), world.timing.retention))
+
+    done = _decide(world, schedule, slot, Event.JOB_CANCELLED, change)
+    return Changed(done.job) if done and done.job.state is State.CANCELLED else done
+
+
+def _create(world: World, give_up_at: datetime, new: NewJob) -> Created | Exists | Unavailable:
+    try:
+        if world.clock.now() > give_up_at:
+            return Unavailable("there was no time left to write this job; send it again")
+        draft = place(world, new.draft, new.payload)
+        written = write_with_wake(world, draft, lambda job: world.jobs.add(job, world.clock.now()))
+    except Unavailable as error:
+        return error
+    assert written.job is not None, "a refused add returns the job that is in the way"
+    if not written.won:
+        return Exists(written.job, same=written.job.request == draft.request)
+    world.journal.job(Event.JOB_CREATED, written.job)
+    return Created(written.job)
+
+
+def _waiting(result: Created | Exists | Unavailable) -> Job | None:
+    match result:
+        case Created(job) | Exists(job, same=True) if job.state is State.SCHEDULED:
+            return job
+    return None
+
+
+def _decide(
+    world: World, schedule: str, slot: str, event: Event, change: Callable[[Job], Written]
+) -> Changed | TooLate | None:
+    job = world.jobs.get(schedule, slot)
+    for _ in range(TRIES):
+        if job is None or job.state is not State.SCHEDULED:
+            return None if job is None else TooLate(job)
+        written = change(job)
+        if written.won and written.job is not None:
+            world.journal.job(event, written.job)
+            return Changed(written.job)
+        job = written.job
+    raise Unavailable("the job changes faster than its change can be decided; try again")

@@ -1,0 +1,38 @@
+"""Where a payload lies: inside its job's item while that stays under one write unit, else in an item of its own.
+
+Every write of an item costs a unit for each KB of it, so a large payload inside would be paid at every change of state.
+An item of its own is written once, before the job that names it. If the job is then not written, the orphan expires.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from onthedot.rules.jobs import Job, Payload
+from onthedot.steps.ports import World
+
+SLACK = timedelta(days=400)
+"""How long past a job's time its payload is kept, beyond the retention: for the longest outage, and for moves."""
+LEAST_SLACK = timedelta(days=60)
+
+
+def place(world: World, job: Job, text: str) -> Job:
+    """Return the job with its payload placed, and stored if it has an item of its own."""
+    size = len(text.encode())
+    with_text = replace(job, payload=Payload(size, text=text))
+    if world.payloads.fits(with_text):
+        return with_text
+    name, kept_until = f"payload#{world.clock.token()}", _needed_until(world, job.run_at) + SLACK
+    world.payloads.store(job.schedule, name, text, kept_until)
+    return replace(job, payload=Payload(size, stored_as=name, kept_until=kept_until))
+
+
+def keep_for(world: World, job: Job) -> Job:
+    """Return the job, moved to another time, with a payload that will still be there then."""
+    kept_until: datetime | None = job.payload.kept_until
+    if kept_until is None or kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
+        return job
+    return place(world, job, world.payloads.text(job))
+
+
+def _needed_until(world: World, run_at: datetime) -> datetime:
+    return max(run_at, world.clock.now()) + world.timing.retention

@@ -1,0 +1,114 @@
+"""Start: take a job for one attempt. Of all messages, clocks and workers, one conditional write decides.
+
+When it is refused, the job comes back with the refusal, and the table in `rules/starting.py` says what that means.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from onthedot.rules.agenda import Entry
+from onthedot.rules.jobs import Job, State, ended, started
+from onthedot.rules.policies import Policies, Policy
+from onthedot.rules.starting import Verdict, judge, lease_over_at
+from onthedot.steps.ports import Event, World
+
+WORKER_DIED = "worker died"
+LATE = "late"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A job that this worker owns until its lease ends."""
+
+    job: Job
+    policy: Policy
+    begun_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The message must not be acknowledged; it is worth looking at again after this span."""
+
+    span: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The message has nothing more to tell, and why."""
+
+    verdict: Verdict
+
+
+Start = Attempt | Wait | Drop
+
+LOOK_AGAIN = Wait(timedelta(0))
+
+
+def start(world: World, entry: Entry, policies: Policies) -> Start:
+    """Take the job for one attempt, or say what becomes of the message."""
+    owner, now = world.clock.token(), world.clock.now()
+    written = world.jobs.start(entry, owner, now, policies.longest_timeout)
+    if written.job is None:
+        return Drop(Verdict.OVER)
+    policy = policies.of(written.job)
+    if written.won:
+        return _begin(world, Event.JOB_STARTED, written.job, policy, now)
+    return _refused(world, entry, written.job, policy, owner, now)
+
+
+def is_too_slow(world: World, attempt: Attempt) -> bool:
+    """Tell whether the start took so long that another may own the job before its handler would be done."""
+    return world.clock.now() - attempt.begun_at > world.timing.margin
+
+
+def rest_of_lease(world: World, job: Job) -> timedelta:
+    """Return how long a message of a running job waits until its lease is over."""
+    return lease_over_at(job, world.timing.max_skew) - world.clock.now() + timedelta(seconds=1)
+
+
+def _refused(world: World, entry: Entry, job: Job, policy: Policy, owner: str, now: datetime) -> Start:
+    max_attempts, max_skew = policy.max_attempts, world.timing.max_skew
+    verdict = judge(job, entry.wake, now, owner=owner, max_attempts=max_attempts, max_skew=max_skew)
+    match verdict:
+        case Verdict.MINE:
+            return _begin(world, Event.JOB_STARTED, job, policy, now)
+        case Verdict.EARLY:
+            return Wait(job.run_at - now)
+        case Verdict.HELD:
+            return Wait(rest_of_lease(world, job))
+        case Verdict.TAKE_OVER:
+            return _take_over(world, job, policy, owner, now)
+        case Verdict.WORKER_DIED:
+            return end_without_attempt(world, job, State.DEAD, WORKER_DIED)
+        case Verdict.LATE:
+            return end_without_attempt(world, job, State.SKIPPED, LATE)
+        case Verdict.DUE:
+            return LOOK_AGAIN
+        case Verdict.STALE | Verdict.OVER:
+            return Drop(verdict)
+        case _:
+            assert_never(verdict)
+
+
+def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) -> Attempt:
+    world.journal.job(event, job)
+    return Attempt(job, policy, now)
+
+
+def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:
+    lease_until = now + policy.timeout + world.timing.margin
+    written = world.jobs.change(job, started(job, owner, now, lease_until))
+    if not written.won or written.job is None:
+        return LOOK_AGAIN
+    return _begin(world, Event.JOB_TAKEN_OVER, written.job, policy, now)
+
+
+def end_without_attempt(world: World, job: Job, state: State, reason: str) -> Start:
+    """End a job that will not be tried (again), unless it has changed since; then the message is worth another look."""
+    error = reason if state is State.DEAD else None
+    after = ended(job, state, world.clock.now(), world.timing.retention, error=error, reason=reason)
+    if not world.jobs.change(job, after).won:
+        return LOOK_AGAIN
+    world.journal.job(Event.JOB_DEAD if state is State.DEAD else Event.JOB_SKIPPED, after)
+    return Drop(Verdict.OVER)

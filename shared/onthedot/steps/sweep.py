@@ -1,0 +1,30 @@
+"""Sweep: once an hour, send again what is long overdue.
+
+A lost message, a purged queue or a restored table then costs an hour and not a job. The sweep is claimed before it
+sends, so a dispatcher that dies in it does not make every tick sweep; the watermark stays where it is.
+"""
+
+from collections.abc import Callable
+
+from onthedot.rules.agenda import overdue_until
+from onthedot.rules.timing import SWEEP_EVERY
+from onthedot.steps.drain import PAGE, read_page, send_page
+from onthedot.steps.ports import Event, Shard, World
+
+
+def sweep(world: World, shard: Shard, has_time: Callable[[], bool]) -> int:
+    """Send again every entry that should have been looked at a quarter of an hour ago; return how many were sent."""
+    now = world.clock.now()
+    if shard.swept_at is not None and now - shard.swept_at < SWEEP_EVERY:
+        return 0
+    if not world.shards.claim_sweep(shard, now):
+        return 0
+    after, sent, refused, more = "", 0, 0, True
+    while more and has_time():
+        page = read_page(world, shard, after, overdue_until(now))
+        refusals = send_page(world, page)
+        sent, refused = sent + len(page) - len(refusals), refused + len(refusals)
+        more = len(page) == PAGE
+        after = str(page[-1]) if page else after
+    world.journal.shard(Event.SHARD_SWEPT, shard.name, sent, refused)
+    return sent
