@@ -1,0 +1,64 @@
+# Everything a person or CI does with Onthedot. Needs Python 3.11 to 3.14, git and make; the rest is installed into
+# .venv and .local, nothing outside this folder.
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+# The first Python on this machine that is new enough; or name one: make up PYTHON=/path/to/python3.13
+ifndef PYTHON
+PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$python && break; done)
+endif
+# What a build for AWS is made with: this machine's Python, since the layer's packages are chosen by it.
+RUNTIME ?= python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+PARAMETERS ?=
+ARGS ?=
+
+local := PYTHONPATH=shared .venv/bin/python -m local
+sam := PATH="$(CURDIR)/.local/uv/bin:$$PATH" SAM_CLI_TELEMETRY=0 .local/sam/bin/python -m samcli
+overrides := --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
+
+.PHONY: help
+help: ## List these targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1@/p' Makefile | while IFS=@ read -r name text; do printf '  make %-8s %s\n' $$name "$$text"; done
+
+.PHONY: setup
+setup: ## Install what the other targets need (they do it by themselves)
+	@test -n "$(PYTHON)" || { echo "Onthedot needs Python 3.11 to 3.14, and found none. Install one, or name it:" \
+		"make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -m local.setup
+
+.PHONY: run
+run: setup ## Run everything locally and watch three jobs; Ctrl-C ends it, ARGS=--once after the first job
+	@$(local) run $(ARGS)
+
+.PHONY: up
+up: setup ## The same in the background; prints ONTHEDOT_URL=...; AUTH=true enforces IAM policies
+	@$(local) up $(if $(AUTH),--auth $(AUTH))
+
+.PHONY: down
+down: ## Stop what `make up` started
+	@if test -x .venv/bin/python; then $(local) down; else echo "Nothing is running"; fi
+
+.PHONY: test
+test: lint ## Every check; ARGS go to pytest
+	@.venv/bin/python -m pytest $(ARGS)
+
+.PHONY: lint
+lint: setup ## Style and types
+	@.venv/bin/python -m ruff check .
+	@.venv/bin/python -m ruff format --check .
+	@.venv/bin/python -m mypy shared functions local tests
+
+.PHONY: build
+build: setup ## Build the functions and their layer for AWS
+	@$(sam) build $(overrides)
+
+.PHONY: deploy
+deploy: build ## Deploy to the AWS account you are signed in to; ARGS replace --guided, PARAMETERS="Shards=8 ..."
+	@$(sam) deploy $(or $(ARGS),--guided) $(overrides)
+
+.PHONY: lock
+lock: setup ## Renew uv.lock, and the layer's requirements from it
+	@.local/uv/bin/uv lock
+	@.local/uv/bin/uv export --quiet --frozen --only-group layer --no-hashes --no-annotate --no-header --output-file shared/requirements.txt
