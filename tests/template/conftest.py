@@ -1,0 +1,19 @@
+"""Fixtures of the template's tests."""
+
+from pathlib import Path
+
+import pytest
+from tests.template.building import MACHINE, build
+from tests.template.expansion import Template, expand
+
+
+@pytest.fixture(scope="session")
+def template() -> Template:
+    """Return the template with its default parameters."""
+    return expand()
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build all for this machine, once."""
+    return build(tmp_path_factory.mktemp("built"), MACHINE)

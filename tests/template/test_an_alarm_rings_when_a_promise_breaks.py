@@ -1,0 +1,92 @@
+"""Every promise that can be watched has an alarm, on a metric that exists, that rings also when it falls silent."""
+
+from typing import Any
+
+import pytest
+from tests.template.expansion import Template, expand, referenced
+
+OURS, LAMBDA, SQS = "Onthedot", "AWS/Lambda", "AWS/SQS"
+DEPTH = "ApproximateNumberOfMessagesVisible"
+STACK = ("service", "AWS::StackName")
+SILENCE_IS_THE_FAULT = "breaching"
+SILENCE_IS_GOOD = "notBreaching"
+
+EXPECTED = {
+    "TimerSilentAlarm": (LAMBDA, "Invocations", ("FunctionName", "Tick"), SILENCE_IS_THE_FAULT),
+    "TickAgeAlarm": (OURS, "TickAge", STACK, SILENCE_IS_THE_FAULT),
+    "WatermarkAgeAlarm": (OURS, "WatermarkAge", STACK, SILENCE_IS_THE_FAULT),
+    "OldestOverdueAlarm": (OURS, "OldestOverdue", STACK, SILENCE_IS_THE_FAULT),
+    "LatenessAlarm": (OURS, "Lateness", STACK, SILENCE_IS_GOOD),
+    "JobsDeadAlarm": (OURS, "JobsDead", STACK, SILENCE_IS_GOOD),
+    "DispatchErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Dispatch"), SILENCE_IS_GOOD),
+    "WorkerErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
+    "WorkerThrottlesAlarm": (LAMBDA, "Throttles", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
+    "DispatchRecursionAlarm": (LAMBDA, "RecursiveInvocationsDropped", ("FunctionName", "Dispatch"), SILENCE_IS_GOOD),
+    "WorkerRecursionAlarm": (LAMBDA, "RecursiveInvocationsDropped", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
+    "DeadLettersRecursionAlarm": (
+        LAMBDA, "RecursiveInvocationsDropped", ("FunctionName", "DeadLetters"), SILENCE_IS_GOOD,
+    ),
+    "JobDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "JobDeadLetterQueue"), SILENCE_IS_GOOD),
+    "ShardDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "ShardDeadLetterQueue"), SILENCE_IS_GOOD),
+    "StrayAlarm": (SQS, DEPTH, ("QueueName", "StrayQueue"), SILENCE_IS_GOOD),
+    "TimerDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "TimerDeadLetterQueue"), SILENCE_IS_GOOD),
+}  # fmt: skip
+TOPIC = "arn:aws:sns:eu-central-1:111122223333:alarms"
+
+
+def watched(alarm: dict[str, Any]) -> tuple[str, str, tuple[str, str], str]:
+    """Return what an alarm looks at, and what it takes silence for."""
+    (dimension,) = alarm["Dimensions"]
+    pair = (dimension["Name"], referenced(dimension["Value"]))
+    return alarm["Namespace"], alarm["MetricName"], pair, alarm["TreatMissingData"]
+
+
+def test_the_alarms_are_these(template: Template) -> None:
+    """Traps 31 and 32: a dead timer emits nothing, idle queues neither, and dimensions must match exactly."""
+    alarms = template.of_type("AWS::CloudWatch::Alarm")
+    assert {name: watched(it) for name, it in alarms.items()} == EXPECTED
+
+
+def test_a_dead_shard_queue_is_seen_elsewhere(template: Template) -> None:
+    """Trap 38: its messages may expire before they are dead letters."""
+    assert {"DispatchErrorsAlarm", "WatermarkAgeAlarm"} <= template.of_type("AWS::CloudWatch::Alarm").keys()
+
+
+def test_no_alarm_is_on_a_metric_that_ignores_silence(template: Template) -> None:
+    """Trap 30: alarms on AWS/DynamoDB ignore missing data, and never return to OK."""
+    assert not any(it["Namespace"] == "AWS/DynamoDB" for it in template.of_type("AWS::CloudWatch::Alarm").values())
+
+
+def test_what_must_not_fall_silent_is_looked_at_across_a_lost_tick(template: Template) -> None:
+    """Ticks may be 179 s apart; a shorter period would be empty, and ring, on a healthy day."""
+    alarms = template.of_type("AWS::CloudWatch::Alarm").values()
+    breaching = [it for it in alarms if it["TreatMissingData"] == SILENCE_IS_THE_FAULT]
+    assert all(it["Period"] >= 180 for it in breaching)
+    assert len(breaching) == 4
+
+
+def test_a_silent_timer_rings_within_3_minutes(template: Template) -> None:
+    alarm = template.properties("TimerSilentAlarm")
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+    assert (alarm["Statistic"], alarm["Period"] * alarm["EvaluationPeriods"]) == ("Sum", 180)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - {"TimerSilentAlarm"}))
+def test_the_others_ring_above_their_threshold(template: Template, name: str) -> None:
+    alarm = template.properties(name)
+    assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
+    assert alarm["Threshold"] == {"TickAge": 180, "WatermarkAge": 60, "OldestOverdue": 1800, "Lateness": 60}.get(
+        alarm["MetricName"], 0
+    )
+
+
+def test_alarms_call_somebody_only_when_there_is_somebody() -> None:
+    for alarm in expand().of_type("AWS::CloudWatch::Alarm").values():
+        assert not alarm.keys() & {"AlarmActions", "OKActions"}
+    for alarm in expand(AlarmTopicArn=TOPIC).of_type("AWS::CloudWatch::Alarm").values():
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [TOPIC]
+
+
+def test_every_alarm_says_what_is_wrong(template: Template) -> None:
+    texts = [it["AlarmDescription"] for it in template.of_type("AWS::CloudWatch::Alarm").values()]
+    assert all(len(it) > 20 for it in texts)
