@@ -1,6 +1,7 @@
 """The only place that reads time or chance; everything else is handed `now`."""
 
 import secrets
+import time
 from datetime import UTC, datetime
 
 from onthedot.rules.instants import cut
@@ -16,3 +17,7 @@ class SystemClock:
     def token(self) -> str:
         """Return 96 random bits as hex, drawn anew at each call, so that no two environments share one."""
         return secrets.token_hex(12)
+
+    def pause(self) -> None:
+        """Wait for 10 to 50 ms, by chance, so that those who met do not meet again."""
+        time.sleep(0.01 + secrets.randbelow(40) / 1000)

@@ -10,6 +10,7 @@ class Kind(StrEnum):
 
     MALFORMED = "malformed"  # not the type, form or pattern that the contract names
     REFUSED = "refused"  # well-formed, and against a rule
+    TOO_LARGE = "too_large"  # more bytes than are kept
 
 
 @dataclass(frozen=True, slots=True)

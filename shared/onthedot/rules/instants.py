@@ -35,6 +35,11 @@ def cut(instant: datetime) -> datetime:
     return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
 
 
+def up_to_second(instant: datetime) -> datetime:
+    """Return the instant, or the next whole second: what expires is deleted by whole seconds, and never too soon."""
+    return instant if instant.microsecond == 0 else instant.replace(microsecond=0) + timedelta(seconds=1)
+
+
 def seconds_up(span: timedelta) -> int:
     """Return whole seconds, rounded up, and 0 for a span that is over: nothing that waits this long is early."""
     return max(0, -(-span // timedelta(seconds=1)))

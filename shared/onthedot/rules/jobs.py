@@ -15,7 +15,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from onthedot.rules.agenda import Entry
-from onthedot.rules.instants import from_text, shown, to_text
+from onthedot.rules.instants import from_text, shown, to_text, up_to_second
 
 ONE_SLOT = "-"
 """The slot of every one-off job, never its `run_at`: the same id twice must meet the same key."""
@@ -37,12 +37,15 @@ PENDING = frozenset({State.SCHEDULED, State.RUNNING})
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How failed attempts are tried again. Units: seconds."""
+    """How failed attempts are tried again, as far as the job itself says it. Units: seconds.
 
-    max_attempts: int = 5
-    first: float = 10.0
-    factor: float = 2.0
-    max: float = 3600.0
+    What it leaves open is said by its schedule, its handler or the defaults, and resolved at the attempt.
+    """
+
+    max_attempts: int | None = None
+    first: float | None = None
+    factor: float | None = None
+    max: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,11 @@ def started(job: Job, owner: str, now: datetime, lease_until: datetime) -> Job:
     )
 
 
+def given_back(job: Job) -> Job:
+    """Return the job as it was before the attempt that owns it."""
+    return replace(job, state=State.SCHEDULED, attempt=job.attempt - 1, owner=None, started_at=None, lease_until=None)
+
+
 def ended(
     job: Job,
     state: State,
@@ -143,7 +151,7 @@ def ended(
         state=state,
         wake=None,
         finished_at=now,
-        expires_at=now + keep,
+        expires_at=up_to_second(now + keep),
         result=result,
         error=error,
         reason=reason,

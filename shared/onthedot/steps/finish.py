@@ -18,10 +18,11 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The handler did not return; `reason` is said beside the error when the job ends for it."""
+    """The handler did not return, and is perhaps still `stuck`; `reason` says in a word or two why its job ended."""
 
     error: str
     reason: str
+    stuck: bool = False
 
 
 Ending = Success | Failure
@@ -33,7 +34,7 @@ def finish(world: World, job: Job, ending: Ending) -> bool:
     match ending:
         case Success(result):
             event, after = Event.JOB_SUCCEEDED, ended(job, State.SUCCEEDED, now, keep, result=result)
-        case Failure(error, reason):
+        case Failure(error, reason, _):
             event, after = Event.JOB_DEAD, ended(job, State.DEAD, now, keep, error=error, reason=reason)
     won = world.jobs.change(job, after).won
     world.journal.job(event if won else Event.FINISH_LOST, after if won else job)

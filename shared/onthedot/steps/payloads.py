@@ -7,6 +7,7 @@ An item of its own is written once, before the job that names it. If the job is 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from onthedot.rules.instants import up_to_second
 from onthedot.rules.jobs import Job, Payload
 from onthedot.steps.ports import World
 
@@ -21,7 +22,7 @@ def place(world: World, job: Job, text: str) -> Job:
     with_text = replace(job, payload=Payload(size, text=text))
     if world.payloads.fits(with_text):
         return with_text
-    name, kept_until = f"payload#{world.clock.token()}", _needed_until(world, job.run_at) + SLACK
+    name, kept_until = f"payload#{world.clock.token()}", up_to_second(_needed_until(world, job.run_at) + SLACK)
     world.payloads.store(job.schedule, name, text, kept_until)
     return replace(job, payload=Payload(size, stored_as=name, kept_until=kept_until))
 

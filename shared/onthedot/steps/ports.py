@@ -23,6 +23,9 @@ class Clock(Protocol):
     def token(self) -> str:
         """Return a random text that nobody else draws."""
 
+    def pause(self) -> None:
+        """Wait for a moment, by chance shorter or longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -85,7 +88,7 @@ class Indexes(Protocol):
     """Finds jobs. Eventually consistent: an index names candidates, the job decides."""
 
     def page(self, index: Index, partition: str, after: str, until: str, limit: int) -> list[str]:
-        """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean that there are no more."""
+        """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean it has no more."""
 
     def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
         """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`."""
@@ -104,11 +107,24 @@ class Shard:
     swept_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class ShardRow:
+    """What is known of a shard, whoever has its lease; a field is `None` until it was written once.
+
+    `ticked_at` is the tick that last had it looked at.
+    """
+
+    name: str
+    watermark: str | None
+    ticked_at: datetime | None
+    swept_at: datetime | None
+
+
 class Shards(Protocol):
     """How far each shard's agenda was handed over, and who may go on."""
 
-    def highest(self) -> int:
-        """Return one more than the highest shard that ever had a dispatcher; 0 when none had."""
+    def all(self) -> list[ShardRow]:
+        """Return every shard that ever had a dispatcher, as it is now (strongly consistent)."""
 
     def acquire(
         self, name: str, lease: str, former: str | None, ticked_at: datetime, now: datetime, until: datetime
@@ -142,6 +158,22 @@ class Queue(Protocol):
 
         A call that fails whole refuses all its entries; nothing is raised.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """About how many messages a queue holds: to be received, received and not yet acknowledged, not yet due."""
+
+    waiting: int
+    in_flight: int
+    delayed: int
+
+
+class Depths(Protocol):
+    """How full the queues are."""
+
+    def __call__(self) -> dict[str, Depth]:
+        """Return the depth of every queue by its name (approximate)."""
 
 
 class Strays(Protocol):
@@ -196,6 +228,7 @@ class World:
     shards: Shards
     queue: Queue
     strays: Strays
+    depths: Depths
     journal: Journal
     side_by_side: SideBySide
     timing: Timing

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from onthedot.rules.agenda import Entry
-from onthedot.rules.jobs import Job, State, ended, started
+from onthedot.rules.jobs import Job, State, ended, given_back, started
 from onthedot.rules.policies import Policies, Policy
 from onthedot.rules.starting import Verdict, judge, lease_over_at
 from onthedot.steps.ports import Event, World
@@ -55,6 +55,12 @@ def start(world: World, entry: Entry, policies: Policies) -> Start:
     if written.won:
         return _begin(world, Event.JOB_STARTED, written.job, policy, now)
     return _refused(world, entry, written.job, policy, owner, now)
+
+
+def give_back(world: World, attempt: Attempt) -> None:
+    """Undo a start whose handler was not called, if the job is still ours, so that it costs no attempt."""
+    job = attempt.job
+    world.jobs.change(job, given_back(job))
 
 
 def is_too_slow(world: World, attempt: Attempt) -> bool:

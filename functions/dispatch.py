@@ -1,0 +1,34 @@
+"""One message, one shard: hand over what wakes soon and what is long overdue."""
+
+from typing import Any
+
+from onthedot.messages import read_shard
+from onthedot.steps.dispatch import dispatch, oldest_overdue, watermark_age
+from onthedot.telemetry import gauge, invocation, logger
+from onthedot.wiring import shard_queue, world
+
+STOP_MILLISECONDS = 10_000
+"""What is left of the function's time when no further page is begun."""
+
+
+@invocation
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Look at the shards that the messages name; report those whose look failed, so that they come again."""
+    return {"batchItemFailures": [failure for record in event["Records"] for failure in _look(record, context)]}
+
+
+def _look(record: dict[str, Any], context: Any) -> list[dict[str, str]]:
+    try:
+        looked = dispatch(
+            world(), read_shard(record["body"]), lambda: context.get_remaining_time_in_millis() > STOP_MILLISECONDS
+        )
+        if looked is None:
+            return []
+        gauge("WatermarkAge", watermark_age(world(), looked.shard.watermark).total_seconds())
+        gauge("OldestOverdue", oldest_overdue(world(), looked.shard.name).total_seconds())
+        if looked.again is not None:
+            shard_queue().ask([looked.again])
+    except Exception:
+        logger.exception("shard_failed")
+        return [{"itemIdentifier": record["messageId"]}]
+    return []

@@ -1,0 +1,50 @@
+"""The indexes of the jobs table. An index is never read strongly consistent: AWS refuses that (aws-traps 46)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pynamodb.attributes import UnicodeAttribute
+
+from onthedot.adapters.aws import call
+from onthedot.adapters.items import JobItem, job_of_model
+from onthedot.rules.jobs import Job
+from onthedot.steps.ports import Clock, Index
+
+QUERIED: dict[Index, tuple[Any, UnicodeAttribute, str]] = {
+    Index.AGENDA: (JobItem.by_agenda, JobItem.agenda, "agenda"),
+    Index.GROUPS: (JobItem.by_group, JobItem.grouped, "grouped"),
+    Index.DEAD: (JobItem.by_death, JobItem.dead, "dead"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoIndexes:
+    """Finds jobs by shard, group and schedule."""
+
+    clock: Clock
+
+    def page(self, index: Index, partition: str, after: str, until: str, limit: int) -> list[str]:
+        """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean it has no more."""
+        if after >= until:
+            return []
+        queried, attribute, name = QUERIED[index]
+        bounds = attribute.between(_just_after(after), until)
+        models = call(self.clock, lambda: list(queried.query(partition, bounds, limit=limit)))
+        return [getattr(model, name) for model in models]
+
+    def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
+        """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`."""
+        models = call(self.clock, lambda: list(JobItem.query(schedule, JobItem.slot > _just_after(after), limit=limit)))
+        return [job_of_model(model) for model in models if model.state is not None]
+
+    def read(self, keys: Sequence[tuple[str, str]]) -> list[Job]:
+        """Return the jobs with these keys as they are now, in their order, without those that are gone."""
+        models = call(self.clock, lambda: list(JobItem.batch_get(list(keys), consistent_read=True))) if keys else []
+        found = {(model.schedule, model.slot): job_of_model(model) for model in models}
+        return [found[key] for key in keys if key in found]
+
+
+def _just_after(entry: str) -> str:
+    """Return the least bound above an entry: a space sorts before every character that an entry can go on with."""
+    return f"{entry} "

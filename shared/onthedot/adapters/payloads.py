@@ -1,0 +1,63 @@
+"""The payloads in items of their own, beside their jobs in the same table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from onthedot.adapters.aws import call
+from onthedot.adapters.items import Epoch, JobItem, item_of
+from onthedot.adapters.sizes import fits_one_unit
+from onthedot.rules.jobs import Job
+from onthedot.steps.ports import Clock
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoPayloads:
+    """The payload items of the jobs table."""
+
+    client: "DynamoDBClient"
+    clock: Clock
+    table: str
+    shards: int
+
+    def fits(self, job: Job) -> bool:
+        """Tell whether the job's item, at its largest, costs one write unit with its payload inside."""
+        return fits_one_unit(item_of(job, self.shards))
+
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
+        """Write a payload next to its job, to expire when no job can need it any more."""
+        item: dict[str, Any] = {
+            "schedule": {"S": schedule},
+            "slot": {"S": name},
+            "payload": {"S": text},
+            "expires_at": {"N": Epoch().serialize(kept_until)},
+        }
+        call(self.clock, lambda: self.client.put_item(TableName=self.table, Item=item))
+
+    def text(self, job: Job) -> str:
+        """Return the job's payload as JSON text, wherever it is.
+
+        Raises: LookupError when the item that held it is gone.
+        """
+        return self.texts([job])[0]
+
+    def texts(self, jobs: Sequence[Job]) -> list[str]:
+        """Return the payloads of many jobs, in their order.
+
+        Raises: LookupError when the item that held one is gone.
+        """
+        keys = {(job.schedule, job.payload.stored_as) for job in jobs if job.payload.stored_as}
+        models = call(self.clock, lambda: list(JobItem.batch_get(list(keys), consistent_read=True))) if keys else []
+        found = {(model.schedule, model.slot): model.payload for model in models}
+        return [_text(job, found) for job in jobs]
+
+
+def _text(job: Job, found: Mapping[tuple[str, str], str | None]) -> str:
+    text = found.get((job.schedule, job.payload.stored_as)) if job.payload.stored_as else job.payload.text
+    if text is None:
+        raise LookupError(f"the payload of {job.id} is gone")
+    return text

@@ -1,0 +1,86 @@
+"""What users import to say what jobs do.
+
+    from onthedot import Discard, Job, RetryAfter, handler
+
+    @handler("webhook.deliver", max_attempts=8, timeout=30)
+    def deliver(job: Job) -> dict | None: ...
+
+A handler runs at least once for each job, perhaps more: `job.idempotency_key` is the same for every attempt.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The job that a handler is called for. Units: `remaining` in seconds."""
+
+    id: str
+    payload: Any
+    attempt: int
+    idempotency_key: str
+    remaining: Callable[[], float]
+    schedule: str | None = None
+    slot: datetime | None = None
+    local_slot: datetime | None = None
+
+
+Function = Callable[[Job], Any]
+
+
+class RetryAfter(Exception):
+    """Raised by a handler: this attempt failed, and the next should wait for so long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"retry after {seconds} s")
+        self.seconds = seconds
+
+
+class Discard(Exception):
+    """Raised by a handler: the job is dead at once, and no attempt is worth making."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A function with its name and what it says of its attempts."""
+
+    name: str
+    function: Function
+    max_attempts: int | None
+    timeout: timedelta | None
+
+
+_HANDLERS: dict[str, Handler] = {}
+
+HANDLERS: Mapping[str, Handler] = MappingProxyType(_HANDLERS)
+"""Every handler that was imported, by name."""
+
+
+def handler(
+    name: str, *, max_attempts: int | None = None, timeout: float | None = None
+) -> Callable[[Function], Function]:
+    """Register the function below as what jobs with this handler's name do.
+
+    Units: `timeout` in seconds.
+    Raises: ValueError when another function has the name.
+    """
+
+    def register(function: Function) -> Function:
+        there = _HANDLERS.get(name)
+        if there is not None and there.function.__module__ != function.__module__:
+            raise ValueError(
+                f"two handlers are named {name!r}: in {there.function.__module__} and {function.__module__}"
+            )
+        span = None if timeout is None else timedelta(seconds=timeout)
+        _HANDLERS[name] = Handler(name, function, max_attempts, span)
+        return function
+
+    return register

@@ -1,0 +1,55 @@
+"""Rescue: what becomes of a message that SQS gave up on. It is judged on the same table as a start.
+
+SQS gives up after many receives, and throttled workers receive without trying. So no job dies here that was not tried:
+one that still waits goes back through Put.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from onthedot.messages import read_job
+from onthedot.rules.agenda import Entry
+from onthedot.rules.instants import seconds_up
+from onthedot.rules.jobs import Job, State
+from onthedot.rules.policies import Policies
+from onthedot.rules.starting import Verdict, judge
+from onthedot.steps.ports import World
+from onthedot.steps.put import put
+from onthedot.steps.start import WORKER_DIED, end_without_attempt, rest_of_lease
+from onthedot.steps.work import Hold
+
+WAIT = timedelta(seconds=60)
+"""How long a rescued job waits, for whatever kept the workers from it to pass."""
+
+
+def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
+    """Do what the message still demands; return whether it is acknowledged."""
+    entry = read_job(text)
+    if entry is None:
+        world.strays.keep(text, "this message is no job")
+        return True
+    job = world.jobs.get(entry.schedule, entry.slot)
+    match _judged(world, entry, job, policies), job:
+        case Verdict.HELD, Job() as job:
+            hold(seconds_up(rest_of_lease(world, job)))
+            return False
+        case Verdict.WORKER_DIED, Job() as job:
+            end_without_attempt(world, job, State.DEAD, WORKER_DIED)
+        case ((Verdict.DUE | Verdict.EARLY | Verdict.LATE | Verdict.TAKE_OVER), Job() as job):
+            run_at = max(job.run_at, world.clock.now() + WAIT)
+            again = replace(job, state=State.SCHEDULED, run_at=run_at, owner=None, lease_until=None)
+            put(world, again, partial(world.jobs.change, job))
+    return True
+
+
+def _judged(world: World, entry: Entry, job: Job | None, policies: Policies) -> Verdict:
+    max_attempts = policies.of(job).max_attempts if job else 0
+    return judge(
+        job,
+        entry.wake,
+        world.clock.now(),
+        owner=world.clock.token(),
+        max_attempts=max_attempts,
+        max_skew=world.timing.max_skew,
+    )

@@ -1,0 +1,78 @@
+"""Work: what one message becomes: a start, an attempt, a finish, and whether the message is acknowledged.
+
+A message is acknowledged only when it has nothing more to tell. In doubt it comes back, and the table decides again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from onthedot.messages import read_job
+from onthedot.rules.errors import Unavailable
+from onthedot.rules.instants import seconds_up
+from onthedot.rules.jobs import Job
+from onthedot.rules.policies import Policies
+from onthedot.steps.finish import Ending, Failure, finish
+from onthedot.steps.ports import World
+from onthedot.steps.start import Attempt, Drop, Wait, give_back, is_too_slow, rest_of_lease, start
+
+Hold = Callable[[int], None]
+"""Hides the message for so many seconds; it is not acknowledged."""
+
+
+class Runner(Protocol):
+    """Runs handlers."""
+
+    def policies(self) -> Policies:
+        """Return what the handlers say of their attempts."""
+
+    def run(self, job: Job, payload: str, timeout: timedelta) -> Ending:
+        """Call the job's handler, and return how that ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What became of a message, and whether its handler is still running past its timeout."""
+
+    acknowledged: bool
+    stuck: bool = False
+
+
+def work(world: World, text: str, runner: Runner, hold: Hold) -> Worked:
+    """Do what the message asks for."""
+    entry = read_job(text)
+    if entry is None:
+        world.strays.keep(text, "this message is no job")
+        return Worked(acknowledged=True)
+    match start(world, entry, runner.policies()):
+        case Drop():
+            return Worked(acknowledged=True)
+        case Wait(span):
+            hold(seconds_up(span))
+            return Worked(acknowledged=False)
+        case Attempt() as attempt:
+            return _attempt(world, attempt, runner, hold)
+
+
+def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Worked:
+    hold(seconds_up(rest_of_lease(world, attempt.job)))
+    try:
+        payload = world.payloads.text(attempt.job)
+    except LookupError as error:
+        return _finished(world, attempt.job, Failure(str(error), "payload gone"))
+    except Unavailable:
+        return _given_back(world, attempt, hold)
+    if is_too_slow(world, attempt):
+        return _given_back(world, attempt, hold)
+    return _finished(world, attempt.job, runner.run(attempt.job, payload, attempt.policy.timeout))
+
+
+def _finished(world: World, job: Job, ending: Ending) -> Worked:
+    return Worked(finish(world, job, ending), stuck=isinstance(ending, Failure) and ending.stuck)
+
+
+def _given_back(world: World, attempt: Attempt, hold: Hold) -> Worked:
+    give_back(world, attempt)
+    hold(0)
+    return Worked(acknowledged=False)

@@ -1,0 +1,77 @@
+"""What the outside sees: one structured line for each transition, and the metrics of `api.md`.
+
+Payloads, results and errors' texts are never logged. Every metric has the dimension `service`, the stack's name, so
+that two stacks in one account do not set off each other's alarms.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from onthedot.rules.instants import shown
+from onthedot.rules.jobs import Job
+from onthedot.steps.ports import Event
+
+Handler = Callable[[Any, Any], Any]
+
+WORRYING = frozenset({Event.JOB_DEAD, Event.JOB_NOT_HANDED_OVER, Event.FINISH_LOST, Event.JOB_TAKEN_OVER})
+
+logger = Logger()
+metrics = Metrics(namespace="Onthedot")
+
+
+class Telemetry:
+    """The journal of the steps, in CloudWatch."""
+
+    def job(self, event: Event, job: Job) -> None:
+        """Tell of a job."""
+        tell = logger.warning if event in WORRYING else logger.info
+        tell(event.value, extra=_facts(job))
+        match event:
+            case Event.JOB_STARTED | Event.JOB_TAKEN_OVER if job.started_at is not None:
+                metrics.add_metric("Lateness", MetricUnit.Seconds, (job.started_at - job.run_at).total_seconds())
+            case Event.JOB_DEAD:
+                metrics.add_metric("JobsDead", MetricUnit.Count, 1)
+                metrics.add_metric("AttemptsFailed", MetricUnit.Count, min(job.attempt, 1))
+
+    def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
+        """Tell of a shard."""
+        tell = logger.info if handed_over or refused else logger.debug
+        tell(event.value, extra={"shard": shard, "handed_over": handed_over, "refused": refused})
+        name = "Swept" if event is Event.SHARD_SWEPT else "JobsHandedOver"
+        metrics.add_metric(name, MetricUnit.Count, handed_over)
+
+
+def gauge(name: str, seconds: float) -> None:
+    """Report how old something is. Units: seconds."""
+    metrics.add_metric(name, MetricUnit.Seconds, seconds)
+
+
+def end_process() -> NoReturn:
+    """End the process, after writing what was measured. What is in doubt comes back with its message."""
+    metrics.flush_metrics()
+    sys.stdout.flush()
+    os._exit(1)
+
+
+def invocation(function: Handler) -> Handler:
+    """Decorate a function's entry: its request's id on every line, its metrics written at the end, also on an error."""
+    return logger.inject_lambda_context(clear_state=True)(metrics.log_metrics(function))
+
+
+def _facts(job: Job) -> dict[str, Any]:
+    facts = {
+        "job": job.id,
+        "handler": job.handler,
+        "state": job.state.value,
+        "attempt": job.attempt,
+        "run_at": shown(job.run_at),
+        "group": job.group,
+        "reason": job.reason,
+        "late_seconds": (job.started_at - job.run_at).total_seconds() if job.started_at else None,
+    }
+    return {name: value for name, value in facts.items() if value is not None}

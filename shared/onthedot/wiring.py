@@ -1,0 +1,102 @@
+"""The one place that knows all parts, and puts them together once for each container."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+import boto3
+
+from onthedot.adapters.aws import CONFIG
+from onthedot.adapters.indexes import DynamoIndexes
+from onthedot.adapters.items import JobItem, ShardItem
+from onthedot.adapters.jobs import DynamoJobs
+from onthedot.adapters.payloads import DynamoPayloads
+from onthedot.adapters.shards import DynamoShards
+from onthedot.adapters.sqs import Held, JobQueue, QueueDepths, ShardQueue, StrayQueue
+from onthedot.attempt import Attempts
+from onthedot.clock import SystemClock
+from onthedot.handler import HANDLERS
+from onthedot.settings import Settings, from_environment
+from onthedot.steps.ports import World
+from onthedot.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+THREADS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Runs one function over many items, on threads that end before it returns: a frozen one would thaw later."""
+
+    def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> list[B]:
+        """Return the results in the items' order."""
+        all_items = list(items)
+        if len(all_items) < 2:
+            return [function(item) for item in all_items]
+        with ThreadPoolExecutor(min(THREADS, len(all_items))) as pool:
+            return list(pool.map(function, all_items))
+
+
+@cache
+def settings() -> Settings:
+    """Return what this deployment sets."""
+    return from_environment(os.environ)
+
+
+@cache
+def world() -> World:
+    """Return the steps' world on AWS."""
+    here, clock, threads, dynamodb = settings(), SystemClock(), Threads(), boto3.client("dynamodb", config=CONFIG)
+    JobItem.Meta.table_name, ShardItem.Meta.table_name = here.jobs_table, here.shards_table
+    return World(
+        clock=clock,
+        jobs=DynamoJobs(dynamodb, clock, here.jobs_table, here.shards, here.timing.margin),
+        payloads=DynamoPayloads(dynamodb, clock, here.jobs_table, here.shards),
+        indexes=DynamoIndexes(clock),
+        shards=DynamoShards(dynamodb, clock, here.shards_table),
+        queue=JobQueue(_sqs(), clock, threads, here.queue_urls["job"]),
+        strays=StrayQueue(_sqs(), here.queue_urls["stray"]),
+        depths=QueueDepths(_sqs(), clock, threads, here.queue_urls),
+        journal=Telemetry(),
+        side_by_side=threads,
+        timing=here.timing,
+        shard_count=here.shards,
+    )
+
+
+@cache
+def shard_queue() -> ShardQueue:
+    """Return the queue that asks dispatchers to look at shards."""
+    return ShardQueue(_sqs(), settings().queue_urls["shard"])
+
+
+@cache
+def held(queue: str) -> Held:
+    """Return what decides when a message of this queue is seen again."""
+    return Held(_sqs(), settings().queue_urls[queue])
+
+
+@cache
+def attempts() -> Attempts:
+    """Return what runs the handlers that were imported.
+
+    Raises: ValueError when one may take longer than the function can give.
+    """
+    longest = settings().timing.max_timeout
+    for handler in HANDLERS.values():
+        if handler.timeout is not None and handler.timeout > longest:
+            raise ValueError(f"the timeout of {handler.name} is {handler.timeout}; the worker can give {longest}")
+    return Attempts(HANDLERS, world().clock.now)
+
+
+@cache
+def _sqs() -> "SQSClient":
+    return boto3.client("sqs", config=CONFIG)

@@ -1,0 +1,17 @@
+"""Fixtures of all tests."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and the metrics are made
+
+from tests.support.lab import Lab, running_lab  # noqa: E402
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """Return a deployment on moto with a clock that the test moves."""
+    with running_lab(monkeypatch) as lab:
+        yield lab

@@ -1,0 +1,287 @@
+"""The whole system in one process, on moto, with a clock that the test moves.
+
+The real functions get real events: the timer ticks on the minute, SQS delivers what its delays and visibility allow, and
+what is reported as failed stays in its queue. Time jumps from one happening to the next, so a month takes a second.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import RLock
+from typing import Any
+
+import boto3
+import moto.core.botocore_stubber as stubber
+import pytest
+import time_machine
+from moto import mock_aws
+from moto.sqs.models import sqs_backends
+from tests.template.expansion import expand
+
+from onthedot import wiring
+from onthedot.adapters.items import JobItem, ShardItem
+from onthedot.rules.agenda import Entry
+
+ACCOUNT, REGION = "123456789012", "eu-central-1"
+QUEUES = {
+    "JobQueue": "ONTHEDOT_JOB_QUEUE_URL",
+    "JobDeadLetterQueue": "ONTHEDOT_JOB_DEAD_LETTER_QUEUE_URL",
+    "ShardQueue": "ONTHEDOT_SHARD_QUEUE_URL",
+    "ShardDeadLetterQueue": "ONTHEDOT_SHARD_DEAD_LETTER_QUEUE_URL",
+    "StrayQueue": "ONTHEDOT_STRAY_QUEUE_URL",
+    "TimerDeadLetterQueue": "ONTHEDOT_TIMER_DEAD_LETTER_QUEUE_URL",
+}
+TABLES = {
+    "JobsTable": "ONTHEDOT_JOBS_TABLE",
+    "SchedulesTable": "ONTHEDOT_SCHEDULES_TABLE",
+    "ShardsTable": "ONTHEDOT_SHARDS_TABLE",
+}
+START = datetime(2027, 1, 4, 8, 0, 30, tzinfo=UTC)
+SETTINGS = {
+    "ONTHEDOT_STACK": "lab",
+    "ONTHEDOT_SHARDS": "2",
+    "ONTHEDOT_LOOKAHEAD_SECONDS": "200",
+    "ONTHEDOT_RETENTION_DAYS": "30",
+    "ONTHEDOT_WORKER_TIMEOUT_SECONDS": "120",
+    "ONTHEDOT_ALLOWED_TARGET_ARNS": "",
+    "POWERTOOLS_SERVICE_NAME": "lab",
+    "POWERTOOLS_METRICS_NAMESPACE": "Onthedot",
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "lab",
+    "AWS_SECRET_ACCESS_KEY": "lab",
+}
+
+
+@dataclass(slots=True)
+class Context:
+    """What Lambda tells a function of its invocation."""
+
+    function_name: str
+    remaining: int = 120_000
+    memory_limit_in_mb: int = 256
+    aws_request_id: str = "00000000-0000-0000-0000-000000000000"
+
+    @property
+    def invoked_function_arn(self) -> str:
+        """The function's name in full."""
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.function_name}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return what is left of the function's time."""
+        return self.remaining
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the API answered."""
+
+    status: int
+    body: Any
+    headers: dict[str, str]
+
+
+@dataclass(slots=True)
+class Lab:
+    """One deployment, and the time in it. What is switched `off` gets no events."""
+
+    time: time_machine.Traveller
+    dynamodb: Any
+    sqs: Any
+    urls: dict[str, str]
+    tables: dict[str, str]
+    off: set[str] = field(default_factory=set)
+    next_tick: datetime = START.replace(second=0) + timedelta(minutes=1)
+
+    def now(self) -> datetime:
+        """Return the lab's time."""
+        return datetime.now(UTC)
+
+    def call(self, method: str, path: str, body: Any = None, **query: str) -> Answer:
+        """Call the API as API Gateway does."""
+        import api
+
+        event = {
+            "httpMethod": method,
+            "path": path,
+            "resource": "/{proxy+}",
+            "headers": {"content-type": "application/json"},
+            "multiValueHeaders": {"content-type": ["application/json"]},
+            "queryStringParameters": query or None,
+            "multiValueQueryStringParameters": {name: [value] for name, value in query.items()} or None,
+            "requestContext": {"stage": "prod", "requestId": "lab", "httpMethod": method, "path": path},
+            "body": body if isinstance(body, str) or body is None else json.dumps(body),
+            "isBase64Encoded": False,
+        }
+        answer = api.handler(event, Context("api", 28_000))
+        headers = {name: values[0] for name, values in answer.get("multiValueHeaders", {}).items()}
+        return Answer(answer["statusCode"], json.loads(answer["body"] or "null"), headers)
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        """Return a job as the API shows it."""
+        answer = self.call("GET", f"/jobs/{job_id}")
+        assert answer.status == 200, answer.body
+        found: dict[str, Any] = answer.body
+        return found
+
+    def tick(self) -> None:
+        """Fire the timer once, and look at all shards."""
+        import tick
+
+        tick.handler({}, Context("tick"))
+        self.deliver("ShardQueue")
+
+    def deliver(self, queue: str) -> int:
+        """Give what a queue shows now to its function, one message an invocation; return how many there were."""
+        function, count = self._function(queue), 0
+        while messages := self.receive(queue):
+            for message in messages:
+                count += 1
+                failed = function(event_of([message]), Context(queue, 50_000 if queue == "ShardQueue" else 120_000))
+                if not failed["batchItemFailures"]:
+                    self.sqs.delete_message(QueueUrl=self.urls[queue], ReceiptHandle=message["ReceiptHandle"])
+        return count
+
+    def receive(self, queue: str) -> list[dict[str, Any]]:
+        """Receive up to ten messages of a queue."""
+        answer = self.sqs.receive_message(
+            QueueUrl=self.urls[queue], MaxNumberOfMessages=10, MessageSystemAttributeNames=["All"]
+        )
+        messages: list[dict[str, Any]] = answer.get("Messages", [])
+        return messages
+
+    def advance(self, **span: float) -> None:
+        """Let time pass, and all happen that happens in it."""
+        end = self.now() + timedelta(**span)
+        if self.next_tick < self.now():
+            self.next_tick = self.now().replace(second=0, microsecond=0) + timedelta(minutes=1)
+        self.settle()
+        while (happening := min(self._skip_idle_minutes(), self._next_message())) <= end:
+            self.time.move_to(max(happening, self.now()))
+            if happening >= self.next_tick:
+                self.next_tick += timedelta(minutes=1)
+                if "tick" not in self.off:
+                    self.tick()
+            self.settle()
+        self.time.move_to(end)
+
+    def settle(self) -> None:
+        """Deliver what is visible now, until nothing is."""
+        queues = ("JobQueue", "JobDeadLetterQueue")
+        while sum(self.deliver(queue) for queue in queues if queue not in self.off):
+            pass
+
+    def items(self, table: str = "JobsTable") -> list[dict[str, Any]]:
+        """Return every item of a table."""
+        found: list[dict[str, Any]] = self.dynamodb.scan(TableName=self.tables[table], ConsistentRead=True)["Items"]
+        return found
+
+    def messages(self, queue: str = "JobQueue") -> list[Any]:
+        """Return all that a queue holds, visible or not."""
+        name = self.urls[queue].rsplit("/", 1)[1]
+        return list(sqs_backends[ACCOUNT][REGION].queues[name]._messages)
+
+    def _skip_idle_minutes(self) -> datetime:
+        """Pass over the ticks that would find nothing on the agenda, and return the next one."""
+        entries = [item["agenda"]["S"] for item in self.items() if "agenda" in item]
+        if entries and "tick" not in self.off:
+            idle = Entry.parse(min(entries)).wake - timedelta(minutes=5) - self.next_tick
+            self.next_tick += max(timedelta(0), idle // timedelta(minutes=1) * timedelta(minutes=1))
+            return self.next_tick
+        return datetime.max.replace(tzinfo=UTC)
+
+    def _next_message(self) -> datetime:
+        queues = [queue for queue in ("JobQueue", "JobDeadLetterQueue") if queue not in self.off]
+        times = [self._seen_at(message) for queue in queues for message in self.messages(queue)]
+        return min(times, default=datetime.max.replace(tzinfo=UTC))
+
+    def _seen_at(self, message: Any) -> datetime:
+        at = max(message.delayed_until or 0, message.visible_at or 0)
+        return datetime.fromtimestamp(at / 1000, UTC) + timedelta(milliseconds=1)
+
+    def _function(self, queue: str) -> Callable[[Any, Any], Any]:
+        import dead_letters
+        import dispatch
+        import worker
+
+        return {"JobQueue": worker, "ShardQueue": dispatch, "JobDeadLetterQueue": dead_letters}[queue].handler
+
+
+def event_of(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the event that Lambda makes of SQS messages."""
+    return {
+        "Records": [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message.get("Attributes", {}),
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+            }
+            for message in messages
+        ]
+    }
+
+
+@contextmanager
+def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
+    """Deploy the template's tables and queues on moto, and stop the clock at `START`."""
+    for name, value in (SETTINGS | settings).items():
+        patch.setenv(name, value)
+    patch.setattr(stubber.BotocoreStubber, "__call__", _one_at_a_time(stubber.BotocoreStubber.__call__))
+    with time_machine.travel(START, tick=False) as time, mock_aws():
+        template, dynamodb, sqs = expand(), boto3.client("dynamodb"), boto3.client("sqs")
+        for model in (JobItem, ShardItem):
+            model._connection = None
+        tables = {name: _create_table(dynamodb, name, template.properties(name)) for name in TABLES}
+        urls = _create_queues(sqs, template.of_type("AWS::SQS::Queue"))
+        for name, variable in TABLES.items():
+            patch.setenv(variable, tables[name])
+        for name, variable in QUEUES.items():
+            patch.setenv(variable, urls[name])
+        _forget()
+        yield Lab(time, dynamodb, sqs, urls, tables)
+        _forget()
+
+
+def _forget() -> None:
+    for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.attempts, wiring._sqs):
+        cached.cache_clear()
+
+
+def _one_at_a_time(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return moto's entry behind a lock: it is not atomic under threads, and our conditional writes need it to be."""
+    lock = RLock()
+
+    def locked(*args: Any, **kwargs: Any) -> Any:
+        with lock:
+            return call(*args, **kwargs)
+
+    return locked
+
+
+def _create_table(dynamodb: Any, name: str, properties: dict[str, Any]) -> str:
+    names = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode")
+    dynamodb.create_table(TableName=name, **{key: properties[key] for key in names if key in properties})
+    return name
+
+
+def _create_queues(sqs: Any, queues: dict[str, dict[str, Any]]) -> dict[str, str]:
+    urls: dict[str, str] = {}
+    for name in sorted(queues, key=lambda name: "RedrivePolicy" in queues[name]):
+        properties = queues[name]
+        attributes = {
+            key: str(properties[key]) for key in ("VisibilityTimeout", "MessageRetentionPeriod") if key in properties
+        }
+        if policy := properties.get("RedrivePolicy"):
+            target = policy["deadLetterTargetArn"]["Fn::GetAtt"][0]
+            attributes["RedrivePolicy"] = json.dumps(
+                {
+                    "deadLetterTargetArn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{target}",
+                    "maxReceiveCount": policy["maxReceiveCount"],
+                }
+            )
+        urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+    return urls
