@@ -65,7 +65,7 @@ def _translate(parameters: str) -> dict[str, Any]:
 def _translator() -> tuple[IO[str], IO[str]]:
     """Start the process that expands, which ends with this one."""
     python = SAM / "python"
-    assert python.exists(), "SAM CLI is missing: UV_PROJECT_ENVIRONMENT=.local/sam uv sync --only-group sam"
+    assert python.exists(), "the SAM CLI is missing: make setup"
     command = [str(python), str(Path(__file__).with_name("expand.py")), str(ROOT / "template.yaml")]
     process = subprocess.Popen(command, env=OFFLINE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)

@@ -1,9 +1,14 @@
 """Every promise that can be watched has an alarm, on a metric that exists, that rings also when it falls silent."""
 
+import ast
+import json
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from tests.template.expansion import Template, expand, referenced
+from tests.template.expansion import ROOT, Template, expand, referenced
 
 OURS, LAMBDA, SQS = "Onthedot", "AWS/Lambda", "AWS/SQS"
 DEPTH = "ApproximateNumberOfMessagesVisible"
@@ -31,6 +36,11 @@ EXPECTED = {
     "StrayAlarm": (SQS, DEPTH, ("QueueName", "StrayQueue"), SILENCE_IS_GOOD),
     "TimerDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "TimerDeadLetterQueue"), SILENCE_IS_GOOD),
 }  # fmt: skip
+SEND = """
+from onthedot.telemetry import gauge, metrics
+gauge("TickAge", 1)
+metrics.flush_metrics()
+"""
 TOPIC = "arn:aws:sns:eu-central-1:111122223333:alarms"
 
 
@@ -45,6 +55,32 @@ def test_the_alarms_are_these(template: Template) -> None:
     """Traps 31 and 32: a dead timer emits nothing, idle queues neither, and dimensions must match exactly."""
     alarms = template.of_type("AWS::CloudWatch::Alarm")
     assert {name: watched(it) for name, it in alarms.items()} == EXPECTED
+
+
+def sent_names() -> set[str]:
+    """Return every metric that the code names."""
+    files = [*ROOT.glob("functions/*.py"), *ROOT.glob("shared/onthedot/**/*.py")]
+    calls = [node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    named = [it for it in calls if ast.unparse(it.func).endswith(("gauge", "add_metric"))]
+    return {it.args[0].value for it in named if it.args and isinstance(it.args[0], ast.Constant)}  # type: ignore[misc]
+
+
+def test_our_code_sends_what_our_alarms_wait_for(template: Template) -> None:
+    alarms = template.of_type("AWS::CloudWatch::Alarm").values()
+    assert {it["MetricName"] for it in alarms if it["Namespace"] == OURS} <= sent_names()
+
+
+def test_it_sends_them_under_the_dimension_that_our_alarms_name(template: Template) -> None:
+    """Trap 32: an alarm on other dimensions waits for ever. The line is a real one."""
+    environment = {"PYTHONPATH": "shared", "PATH": os.environ["PATH"], "POWERTOOLS_SERVICE_NAME": "stack"}
+    done = subprocess.run(
+        [sys.executable, "-c", SEND], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    line = json.loads(done.stdout.splitlines()[-1])
+    (sent,) = line["_aws"]["CloudWatchMetrics"]
+    assert (sent["Namespace"], sent["Dimensions"], line["service"]) == (OURS, [["service"]], "stack")
+    variables = template.properties("Worker")["Environment"]["Variables"]
+    assert referenced(variables["POWERTOOLS_SERVICE_NAME"]) == STACK[1]
 
 
 def test_a_dead_shard_queue_is_seen_elsewhere(template: Template) -> None:
@@ -75,7 +111,7 @@ def test_a_silent_timer_rings_within_3_minutes(template: Template) -> None:
 def test_the_others_ring_above_their_threshold(template: Template, name: str) -> None:
     alarm = template.properties(name)
     assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
-    assert alarm["Threshold"] == {"TickAge": 180, "WatermarkAge": 60, "OldestOverdue": 1800, "Lateness": 60}.get(
+    assert alarm["Threshold"] == {"TickAge": 200, "WatermarkAge": 200, "OldestOverdue": 1800, "Lateness": 60}.get(
         alarm["MetricName"], 0
     )
 
