@@ -1,0 +1,87 @@
+"""The calls on one job: create, show, reschedule, cancel."""
+
+import re
+
+from onthedot.http.jobs_in import due, new_job, payload_text
+from onthedot.http.json_text import write
+from onthedot.http.models import RescheduleRequest
+from onthedot.http.problems import Answer, Problem, Refuse
+from onthedot.http.requests import Request
+from onthedot.http.shapes import check
+from onthedot.http.views import job_view
+from onthedot.rules.errors import Fault, Invalid, Kind, Unavailable
+from onthedot.rules.instants import shown
+from onthedot.rules.jobs import Job, key_of
+from onthedot.steps.manage import Changed, Created, Exists, TooLate, cancel, create_all, reschedule
+from onthedot.steps.ports import World
+
+JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(@[A-Za-z0-9.:_-]{1,80})?")
+
+
+def create_job(world: World, request: Request) -> Answer:
+    """Create a job, or meet the one that the same request created before."""
+    new = new_job(world, request.json(), world.clock.now())
+    match create_all(world, [new])[0]:
+        case Created(job):
+            return Answer(201, write(job_view(job, new.payload)))
+        case Exists(job, same=True):
+            return _shown(world, 200, job)
+        case Exists(job):
+            raise Refuse(taken(job))
+        case Unavailable() as error:
+            raise error
+
+
+def show_job(world: World, request: Request) -> Answer:
+    """Show a job as it is now."""
+    job = world.jobs.get(*_key(request))
+    if job is None or job.has_expired(world.clock.now()):
+        raise Refuse(_unknown(request))
+    return _shown(world, 200, job)
+
+
+def reschedule_job(world: World, request: Request) -> Answer:
+    """Give a scheduled job another time, and another payload if there is one."""
+    key, raw, faults = _key(request), request.json(), list[Fault]()
+    fields = check(RescheduleRequest, raw, "", faults)
+    run_at = due(fields, raw, world.clock.now(), "", faults)
+    payload = payload_text(fields, "", faults) if "payload" in fields else None
+    if not {"run_at", "delay"} & raw.keys():
+        faults.append(Fault("run_at", "is missing; give run_at or delay", Kind.MALFORMED))
+    if faults or run_at is None:
+        raise Invalid(faults)
+    return _done(world, request, reschedule(world, *key, run_at, payload))
+
+
+def cancel_job(world: World, request: Request) -> Answer:
+    """Take back a scheduled job."""
+    return _done(world, request, cancel(world, *_key(request)))
+
+
+def taken(job: Job) -> Problem:
+    """Return the problem of an id that another request has used."""
+    return Problem(409, f"the job {job.id} exists, and another request made it; it is {job.state}")
+
+
+def _done(world: World, request: Request, result: Changed | TooLate | None) -> Answer:
+    if result is None or result.job.has_expired(world.clock.now()):
+        raise Refuse(_unknown(request))
+    if isinstance(result, TooLate):
+        job = result.job
+        raise Refuse(Problem(409, f"it is too late: the job {job.id} is {job.state} since {shown(job.since)}"))
+    return _shown(world, 200, result.job)
+
+
+def _shown(world: World, status: int, job: Job) -> Answer:
+    return Answer(status, write(job_view(job, world.payloads.text(job))))
+
+
+def _key(request: Request) -> tuple[str, str]:
+    key = key_of(request.path["id"]) if JOB_ID.fullmatch(request.path["id"]) else None
+    if key is None:
+        raise Refuse(_unknown(request))
+    return key
+
+
+def _unknown(request: Request) -> Problem:
+    return Problem(404, f"there is no job {request.path['id'][:150]}")

@@ -1,0 +1,238 @@
+"""The shapes of the contract: what requests are checked against, and what `/openapi.json` is made of."""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
+
+from onthedot.rules.inputs import Time, read_duration, read_time
+from onthedot.rules.jobs import State
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+MOST_JOBS = 500
+USUAL_PAGE = 50
+LONGEST_PAGE = 100
+
+Name = Annotated[str, StringConstraints(pattern=NAME)]
+TimeIn = Annotated[
+    Time,
+    PlainValidator(read_time),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "RFC 3339 with an offset, or a local time together with `zone`",
+            "examples": ["2027-03-28T01:00:00Z", "2027-03-28T03:00:00"],
+        }
+    ),
+]
+Duration = Annotated[
+    int,
+    PlainValidator(read_duration),
+    WithJsonSchema(
+        {"type": ["number", "string"], "description": "seconds, or ISO 8601 without years and months", "minimum": 0}
+    ),
+]
+TimeOut = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+def _read_limit(value: object) -> int:
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,3}", value) and 1 <= int(value) <= LONGEST_PAGE:
+        return int(value)
+    raise ValueError(f"must be a number from 1 to {LONGEST_PAGE}")
+
+
+Limit = Annotated[
+    int,
+    PlainValidator(_read_limit),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LONGEST_PAGE, "default": USUAL_PAGE}),
+]
+
+
+def _absent() -> Any:
+    """Return the default of a field that may be left out and is never null."""
+    return Field(default_factory=lambda: None)
+
+
+class Shape(BaseModel):
+    """A JSON object of the contract."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class RetryRequest(Shape):
+    """How failed attempts are tried again; what is left out is the handler's word, or 5, 10 s, 2 and 3,600 s."""
+
+    max_attempts: int = _absent()
+    first: Duration = _absent()
+    factor: float = _absent()
+    max: Duration = _absent()
+
+
+class WhenRequest(Shape):
+    """When a job may start: after a delay, or at a time."""
+
+    delay: Duration = _absent()
+    run_at: TimeIn = _absent()
+    zone: str = _absent()
+    on_gap: Literal["refuse", "after", "shift"] = _absent()
+    on_repeat: Literal["first", "last"] = _absent()
+
+
+class JobRequest(WhenRequest):
+    """A job to create; with neither `delay` nor `run_at` it may start now."""
+
+    handler: Name
+    payload: Any = None
+    id: Name = _absent()
+    group: Name = _absent()
+    retry: RetryRequest = _absent()
+    timeout: Duration = _absent()
+    start_within: Duration = _absent()
+
+
+class RescheduleRequest(WhenRequest):
+    """Another time for a job, and another payload if there is one."""
+
+    payload: Any = _absent()
+
+
+class BatchRequest(Shape):
+    """Jobs to create, each judged by itself."""
+
+    jobs: Annotated[
+        list[Any],
+        WithJsonSchema(
+            {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/JobRequest"},
+                "minItems": 1,
+                "maxItems": MOST_JOBS,
+            }
+        ),
+    ]
+
+
+class Attempt(Shape):
+    """One try of a job."""
+
+    number: int
+    started_at: TimeOut
+    finished_at: TimeOut = _absent()
+    error: str = _absent()
+
+
+class Outcome(Shape):
+    """What became of a job."""
+
+    kind: Literal["succeeded", "dead", "cancelled", "skipped"]
+    reason: str = _absent()
+
+
+class Job(Shape):
+    """A job as it is now; a field without a value is left out."""
+
+    id: str
+    schedule: str = _absent()
+    slot: str = _absent()
+    local_slot: str = _absent()
+    handler: str
+    state: State
+    run_at: TimeOut
+    payload: Any
+    group: str = _absent()
+    attempt: int
+    max_attempts: int = _absent()
+    attempts: list[Attempt]
+    created_at: TimeOut
+    started_at: TimeOut = _absent()
+    finished_at: TimeOut = _absent()
+    late_seconds: float = _absent()
+    result: Any = _absent()
+    last_error: str = _absent()
+    outcome: Outcome = _absent()
+    idempotency_key: str
+
+
+class FaultOut(Shape):
+    """One thing that is wrong with a request."""
+
+    field: str
+    message: str
+
+
+class ProblemOut(Shape):
+    """Why a request is not done (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FaultOut] = _absent()
+
+
+class BatchResult(Shape):
+    """What became of one job of a batch."""
+
+    status: int
+    job: Job = _absent()
+    problem: ProblemOut = _absent()
+
+
+class BatchAnswer(Shape):
+    """What became of each job of a batch, in their order."""
+
+    results: list[BatchResult]
+
+
+class JobList(Shape):
+    """A page of jobs; only one without `next_cursor` is the last."""
+
+    items: list[Job]
+    next_cursor: str = _absent()
+
+
+class ListQuery(Shape):
+    """Which jobs are listed."""
+
+    limit: Limit = _absent()
+    cursor: str = _absent()
+    group: Name = _absent()
+    schedule: Name = _absent()
+    handler: Name = _absent()
+    state: Literal["scheduled", "running", "succeeded", "dead", "cancelled", "skipped"] = _absent()
+    due_from: TimeIn = _absent()
+    due_to: TimeIn = _absent()
+
+
+class ShardHealth(Shape):
+    """How far one shard's agenda is handed over. Units: seconds; null before the first tick."""
+
+    shard: str
+    watermark_age_seconds: float | None
+    oldest_overdue_seconds: float
+
+
+class QueueHealth(Shape):
+    """About how many messages a queue holds."""
+
+    waiting: int
+    in_flight: int
+    delayed: int
+
+
+class Versions(Shape):
+    """What answers."""
+
+    onthedot: str
+    tzdata: str
+    python: str
+
+
+class Health(Shape):
+    """Whether jobs are handed over in time."""
+
+    status: Literal["ok", "unhealthy"]
+    tick_age_seconds: float | None
+    shards: list[ShardHealth]
+    queues: dict[str, QueueHealth]
+    versions: Versions

@@ -1,0 +1,100 @@
+"""The OpenAPI document, made of the table of routes and the models that requests are checked against."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from onthedot import __version__
+from onthedot.http import models
+from onthedot.http.problems import MEDIA_TYPE, TITLES
+from onthedot.http.route import Route
+
+Document = dict[str, Any]
+REF = "#/components/schemas/{model}"
+ALWAYS = (429, 500, 503)
+"""What any call may answer, beside the 403 of an unsigned one."""
+TITLES_HERE = {**TITLES, 403: "Forbidden"}
+
+
+def document(routes: Sequence[Route]) -> Document:
+    """Return the OpenAPI 3.1 document of the routes."""
+    paths: dict[str, Document] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Onthedot",
+            "version": __version__,
+            "description": "Runs work later: after a delay, at a time, or on a timetable in a named time zone.",
+        },
+        "paths": paths,
+        "components": {"schemas": _schemas(routes), "securitySchemes": {"sigv4": _sigv4()}},
+        "security": [{"sigv4": []}],
+    }
+
+
+def _operation(route: Route) -> Document:
+    said = (route.call.__doc__ or "").splitlines()[0]
+    operation: Document = {
+        "operationId": route.call.__name__,
+        "summary": said.rstrip("."),
+        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "responses": {str(status): _response(status, model) for status, model in route.answers.items()},
+    }
+    for status in sorted({*route.problems, 403, *ALWAYS} - route.answers.keys()):
+        operation["responses"][str(status)] = _problem(status)
+    if route.body:
+        operation["requestBody"] = {"required": True, "content": _content("application/json", route.body)}
+    return operation
+
+
+def _path_parameters(route: Route) -> list[Document]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", route.path)
+    ]
+
+
+def _query_parameters(route: Route) -> list[Document]:
+    schema = route.query.model_json_schema() if route.query else {"properties": {}}
+    return [{"name": name, "in": "query", "schema": shape} for name, shape in schema["properties"].items()]
+
+
+def _response(status: int, model: type[BaseModel] | None) -> Document:
+    said = TITLES_HERE.get(status, {200: "OK", 201: "Created"}.get(status, ""))
+    content = _content("application/json", model) if model else {"application/json": {"schema": {"type": "object"}}}
+    return {"description": said, "content": content}
+
+
+def _problem(status: int) -> Document:
+    response: Document = {"description": TITLES_HERE[status], "content": _content(MEDIA_TYPE, models.ProblemOut)}
+    if status in {429, 503}:
+        response["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}}
+    return response
+
+
+def _content(media_type: str, model: type[BaseModel]) -> Document:
+    return {media_type: {"schema": {"$ref": REF.format(model=model.__name__)}}}
+
+
+def _schemas(routes: Sequence[Route]) -> Document:
+    shapes = [
+        models.ProblemOut,
+        *(shape for route in routes for shape in (route.body, *route.answers.values()) if shape),
+    ]
+    _, schema = models_json_schema([(shape, "validation") for shape in dict.fromkeys(shapes)], ref_template=REF)
+    return dict(schema["$defs"])
+
+
+def _sigv4() -> Document:
+    return {
+        "type": "apiKey",
+        "name": "Authorization",
+        "in": "header",
+        "description": "AWS Signature Version 4, service execute-api",
+        "x-amazon-apigateway-authtype": "awsSigv4",
+    }

@@ -1,0 +1,89 @@
+"""What came in, out of an API Gateway event (REST, proxy), whatever its shape.
+
+The body is read whatever its content type. Without `BinaryMediaTypes` API Gateway hands it over as text, and replaces
+what is not UTF-8 before we see it; a body in base64 is judged byte by byte.
+"""
+
+import binascii
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from onthedot.http.json_text import NoJson, read
+from onthedot.http.problems import Problem, Refuse
+from onthedot.rules.errors import Fault, Kind
+
+MOST_BYTES = 5_000_000
+MOST_ESCAPED = 6_000_000
+"""Lambda takes 6,291,456 bytes for a whole event, in which the body is an escaped text.
+
+Source: docs.aws.amazon.com/lambda, gettingstarted-limits (read 2026-11-29).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call: the fields of its path, its query, and the event it came in."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, list[str]]
+    event: Mapping[str, Any]
+
+    def json(self) -> dict[str, Any]:
+        """Return the body, a JSON object.
+
+        Raises: Refuse.
+        """
+        text = _bytes(self.event)
+        if not text.strip():
+            raise Refuse(Problem(400, "the body is empty; it must be a JSON object"))
+        try:
+            value = read(text)
+        except NoJson as error:
+            raise Refuse(Problem(400, f"the body is not JSON that can be taken: {error}")) from None
+        if not isinstance(value, dict):
+            raise Refuse(Problem(400, "the body must be a JSON object"))
+        return value
+
+
+def request_of(event: Mapping[str, Any], path: Mapping[str, str]) -> Request:
+    """Return the request in an event; `path` holds what its route names."""
+    query = event.get("multiValueQueryStringParameters") or {
+        name: [value] for name, value in (event.get("queryStringParameters") or {}).items()
+    }
+    return Request({name: unquote(value) for name, value in path.items()}, query, event)
+
+
+def path_of(event: Mapping[str, Any]) -> str:
+    """Return the path under the stage; a custom domain's base path stays in `path`, but not in `proxy`."""
+    proxy = (event.get("pathParameters") or {}).get("proxy")
+    if proxy is not None:
+        return f"/{proxy}"
+    return "/" if event.get("resource") == "/" else str(event.get("path") or "/")
+
+
+def unknown_query(request: Request, known: list[str]) -> list[Fault]:
+    """Return a fault for each parameter that is not known here, or given more than once."""
+    faults = [
+        Fault(name[:64], f"is not known here; the parameters are {', '.join(known) or 'none'}", Kind.MALFORMED)
+        for name in request.query
+        if name not in known
+    ]
+    twice = [name for name in known if len(request.query.get(name, [])) > 1]
+    return faults[:20] + [Fault(name, "is given more than once", Kind.MALFORMED) for name in twice]
+
+
+def _bytes(event: Mapping[str, Any]) -> bytes:
+    body = event.get("body") or ""
+    try:
+        text = b64decode(body, validate=True) if event.get("isBase64Encoded") else body.encode()
+    except (binascii.Error, UnicodeEncodeError, ValueError):
+        raise Refuse(Problem(400, "the body is not UTF-8")) from None
+    if len(text) > MOST_BYTES or len(json.dumps(body, ensure_ascii=False).encode()) > MOST_ESCAPED:
+        raise Refuse(
+            Problem(413, f"the body has {len(text)} bytes; it may have {MOST_BYTES}, and {MOST_ESCAPED} escaped")
+        )
+    return text

@@ -1,0 +1,43 @@
+"""Every call that is served: what it takes, what it does, what it answers."""
+
+from functools import cache
+
+from onthedot.http import about, batches, jobs, lists, models
+from onthedot.http.json_text import write
+from onthedot.http.openapi import document
+from onthedot.http.problems import Answer
+from onthedot.http.requests import Request
+from onthedot.http.route import Route
+from onthedot.steps.ports import World
+
+
+def show_contract(world: World, request: Request) -> Answer:  # noqa: ARG001
+    """Show how this API is called."""
+    return Answer(200, contract())
+
+
+@cache
+def contract() -> str:
+    """Return the OpenAPI document of all routes, made once for each container."""
+    return write(document(ROUTES))
+
+
+def allowed(path: str) -> list[str]:
+    """Return the methods that a path is served with."""
+    return sorted({route.method for route in ROUTES if route.serves(path)})
+
+
+JOB = "/jobs/{id}"
+
+ROUTES = (
+    Route(
+        "POST", "/jobs", jobs.create_job, {201: models.Job, 200: models.Job}, (400, 409, 413, 422), models.JobRequest
+    ),
+    Route("POST", "/jobs/batch", batches.create_batch, {200: models.BatchAnswer}, (400, 413, 422), models.BatchRequest),
+    Route("GET", "/jobs", lists.list_jobs, {200: models.JobList}, (400, 422), query=models.ListQuery),
+    Route("GET", JOB, jobs.show_job, {200: models.Job}, (400, 404)),
+    Route("PATCH", JOB, jobs.reschedule_job, {200: models.Job}, (400, 404, 409, 413, 422), models.RescheduleRequest),
+    Route("DELETE", JOB, jobs.cancel_job, {200: models.Job}, (400, 404, 409)),
+    Route("GET", "/health", about.show_health, {200: models.Health, 503: models.Health}, (400,)),
+    Route("GET", "/openapi.json", show_contract, {200: None}, (400,)),
+)

@@ -1,0 +1,72 @@
+"""How a job is shown. A field without a value is left out; payload and result are the very texts that were stored."""
+
+from datetime import datetime
+from typing import Any
+
+from onthedot.http.json_text import Raw
+from onthedot.rules.instants import MILLISECOND, from_text, shown
+from onthedot.rules.jobs import ONE_SLOT, Job
+
+
+def job_view(job: Job, payload: str) -> dict[str, Any]:
+    """Return the Job of `api.md`."""
+    view = {
+        "id": job.id,
+        **_slot(job),
+        "handler": job.handler,
+        "state": job.state.value,
+        "run_at": shown(job.run_at),
+        "payload": Raw(payload),
+        "group": job.group,
+        "attempt": job.attempt,
+        "max_attempts": job.retry.max_attempts if job.retry else None,
+        "attempts": _attempts(job),
+        "created_at": shown(job.created_at),
+        "started_at": _shown(job.started_at),
+        "finished_at": _shown(job.finished_at),
+        "late_seconds": _late(job),
+        "result": Raw(job.result) if job.result is not None else None,
+        "last_error": job.error,
+        "outcome": None if job.pending else _said(kind=job.state.value, reason=job.reason),
+        "idempotency_key": job.idempotency_key,
+    }
+    return _said(**view)
+
+
+def brief(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a view without the texts that may be long: payload, result and errors."""
+    attempts = [{name: value for name, value in attempt.items() if name != "error"} for attempt in view["attempts"]]
+    texts = {"payload", "result", "last_error"}
+    return {name: value for name, value in view.items() if name not in texts} | {"attempts": attempts}
+
+
+def _slot(job: Job) -> dict[str, Any]:
+    if job.slot == ONE_SLOT:
+        return {}
+    name = job.schedule.removeprefix("schedule#")
+    return (
+        {"schedule": name} if job.slot.startswith("manual#") else {"schedule": name, "slot": shown(from_text(job.slot))}
+    )
+
+
+def _attempts(job: Job) -> list[dict[str, Any]]:
+    """Return the attempts that are known: the last one."""
+    if job.started_at is None:
+        return []
+    finished = _shown(job.finished_at)
+    return [_said(number=job.attempt, started_at=shown(job.started_at), finished_at=finished, error=job.error)]
+
+
+def _late(job: Job) -> float | None:
+    if job.started_at is None:
+        return None
+    milliseconds = (job.started_at - job.run_at) // MILLISECOND
+    return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
+
+
+def _shown(instant: datetime | None) -> str | None:
+    return None if instant is None else shown(instant)
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
