@@ -82,11 +82,10 @@ def _content(media_type: str, model: type[BaseModel]) -> Document:
 
 
 def _schemas(routes: Sequence[Route]) -> Document:
-    shapes = [
-        models.ProblemOut,
-        *(shape for route in routes for shape in (route.body, *route.answers.values()) if shape),
-    ]
-    _, schema = models_json_schema([(shape, "validation") for shape in dict.fromkeys(shapes)], ref_template=REF)
+    shapes: dict[type[BaseModel], None] = {models.ProblemOut: None}
+    for route in routes:
+        shapes |= {shape: None for shape in (route.body, *route.answers.values()) if shape}
+    _, schema = models_json_schema([(shape, "validation") for shape in shapes], ref_template=REF)
     return dict(schema["$defs"])
 
 

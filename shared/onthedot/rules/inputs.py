@@ -156,10 +156,10 @@ def _in_zone(time: Time, place: Place) -> datetime:
 
 
 def _local_of(parts: re.Match[str]) -> datetime:
-    names = ("year", "month", "day", "hour", "minute", "second")
-    milliseconds = f"{(parts['decimals'] or '')[:3]:0<3}"
+    year, month, day, hour, minute, second = (int(part) for part in parts.groups()[:6])
+    milliseconds = int(f"{(parts['decimals'] or '')[:3]:0<3}")
     try:
-        return datetime(*(int(parts[name]) for name in names), int(milliseconds) * 1000)  # type: ignore[arg-type]  # noqa: DTZ001
+        return datetime(year, month, day, hour, minute, second, milliseconds * 1000)  # noqa: DTZ001 - it is local
     except ValueError:
         raise Malformed("is no time that the calendar and the clock have") from None
 

@@ -1,12 +1,10 @@
 """Health: whether jobs are handed over in time, from what the dispatchers left behind."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from onthedot.rules.agenda import Entry
-from onthedot.rules.instants import from_text, to_text
-from onthedot.steps.dispatch import shard_names
-from onthedot.steps.ports import Depth, Index, ShardRow, World
+from onthedot.steps.dispatch import oldest_overdue, shard_names, watermark_age
+from onthedot.steps.ports import Depth, ShardRow, World
 
 OLDEST = timedelta(seconds=180)
 """Three ticks: the timer fires anywhere in its minute, and one may be lost."""
@@ -38,22 +36,13 @@ class Health:
 
 def health(world: World) -> Health:
     """Return how old the last tick and the watermarks are, what is overdue, and how full the queues are."""
-    now = world.clock.now()
-    rows = {row.name: row for row in world.shards.all()}
+    now, rows = world.clock.now(), {row.name: row for row in world.shards.all()}
     ticks = [row.ticked_at for row in rows.values() if row.ticked_at]
     names = shard_names(list(rows.values()), world.shard_count)
-    shards = world.side_by_side(lambda name: _ages(world, name, rows.get(name), now), names)
-    return Health(_age(max(ticks), now) if ticks else None, shards, world.depths())
+    shards = world.side_by_side(lambda name: _ages(world, name, rows.get(name)), names)
+    return Health(max(now - max(ticks), timedelta(0)) if ticks else None, shards, world.depths())
 
 
-def _ages(world: World, name: str, row: ShardRow | None, now: datetime) -> ShardAges:
-    overdue = world.indexes.page(Index.AGENDA, name, "", to_text(now), 1)
-    oldest = _age(Entry.parse(overdue[0]).wake, now) if overdue else timedelta(0)
-    if row is None or not row.watermark:
-        return ShardAges(name, None, oldest)
-    read_until = from_text(row.watermark.partition("#")[0])
-    return ShardAges(name, _age(read_until - world.timing.look_ahead, now), oldest)
-
-
-def _age(instant: datetime, now: datetime) -> timedelta:
-    return max(now - instant, timedelta(0))
+def _ages(world: World, name: str, row: ShardRow | None) -> ShardAges:
+    watermark = watermark_age(world, row.watermark) if row and row.watermark else None
+    return ShardAges(name, watermark, oldest_overdue(world, name))
