@@ -1,7 +1,7 @@
 """The whole system in one process, on moto, with a clock that the test moves.
 
-The real functions get real events: the timer ticks on the minute, SQS delivers what its delays and visibility allow, and
-what is reported as failed stays in its queue. Time jumps from one happening to the next, so a month takes a second.
+The real functions get real events: the timer ticks on the minute, SQS delivers what its delays and visibility allow,
+and what is reported as failed stays in its queue. Time jumps from one happening to the next: a month takes a second.
 """
 
 import json
@@ -20,6 +20,10 @@ from moto import mock_aws
 from moto.sqs.models import sqs_backends
 from tests.template.expansion import expand
 
+import dead_letters
+import dispatch
+import tick
+import worker
 from onthedot import wiring
 from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.rules.agenda import Entry
@@ -82,6 +86,14 @@ class Answer:
     headers: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that AWS got, such as `UpdateItem`, and what it was called with."""
+
+    operation: str
+    body: dict[str, Any]
+
+
 @dataclass(slots=True)
 class Lab:
     """One deployment, and the time in it. What is switched `off` gets no events."""
@@ -91,6 +103,7 @@ class Lab:
     sqs: Any
     urls: dict[str, str]
     tables: dict[str, str]
+    calls: list["Call"]
     off: set[str] = field(default_factory=set)
     next_tick: datetime = START.replace(second=0) + timedelta(minutes=1)
 
@@ -100,7 +113,7 @@ class Lab:
 
     def call(self, method: str, path: str, body: Any = None, **query: str) -> Answer:
         """Call the API as API Gateway does."""
-        import api
+        import api  # noqa: PLC0415
 
         event = {
             "httpMethod": method,
@@ -127,21 +140,27 @@ class Lab:
 
     def tick(self) -> None:
         """Fire the timer once, and look at all shards."""
-        import tick
-
         tick.handler({}, Context("tick"))
         self.deliver("ShardQueue")
 
     def deliver(self, queue: str) -> int:
         """Give what a queue shows now to its function, one message an invocation; return how many there were."""
-        function, count = self._function(queue), 0
+        count = 0
         while messages := self.receive(queue):
             for message in messages:
                 count += 1
-                failed = function(event_of([message]), Context(queue, 50_000 if queue == "ShardQueue" else 120_000))
-                if not failed["batchItemFailures"]:
-                    self.sqs.delete_message(QueueUrl=self.urls[queue], ReceiptHandle=message["ReceiptHandle"])
+                self.invoke(queue, [message])
         return count
+
+    def invoke(self, queue: str, messages: list[dict[str, Any]], remaining: int | None = None) -> set[str]:
+        """Give messages to a queue's function, delete those it acknowledges, return the bodies of the others."""
+        left = (50_000 if queue == "ShardQueue" else 120_000) if remaining is None else remaining
+        answer = self._function(queue)(event_of(messages), Context(queue, left))
+        failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        for message in messages:
+            if message["MessageId"] not in failed:
+                self.sqs.delete_message(QueueUrl=self.urls[queue], ReceiptHandle=message["ReceiptHandle"])
+        return {message["Body"] for message in messages if message["MessageId"] in failed}
 
     def receive(self, queue: str) -> list[dict[str, Any]]:
         """Receive up to ten messages of a queue."""
@@ -154,6 +173,7 @@ class Lab:
     def advance(self, **span: float) -> None:
         """Let time pass, and all happen that happens in it."""
         end = self.now() + timedelta(**span)
+        self.expire()
         if self.next_tick < self.now():
             self.next_tick = self.now().replace(second=0, microsecond=0) + timedelta(minutes=1)
         self.settle()
@@ -182,6 +202,20 @@ class Lab:
         name = self.urls[queue].rsplit("/", 1)[1]
         return list(sqs_backends[ACCOUNT][REGION].queues[name]._messages)
 
+    def called(self, operation: str) -> list[dict[str, Any]]:
+        """Return what the calls of one operation were made with."""
+        return [call.body for call in self.calls if call.operation == operation]
+
+    def purge(self, queue: str = "JobQueue") -> None:
+        """Lose every message of a queue."""
+        self.sqs.purge_queue(QueueUrl=self.urls[queue])
+
+    def expire(self) -> None:
+        """Delete what is older than its queue's retention; moto only stops to deliver it, and all behind it."""
+        for queue in sqs_backends[ACCOUNT][REGION].queues.values():
+            oldest = (self.now().timestamp() - queue.message_retention_period) * 1000  # type: ignore[attr-defined]
+            queue._messages = [message for message in queue._messages if (message.sent_timestamp or 0) >= oldest]
+
     def _skip_idle_minutes(self) -> datetime:
         """Pass over the ticks that would find nothing on the agenda, and return the next one."""
         entries = [item["agenda"]["S"] for item in self.items() if "agenda" in item]
@@ -201,11 +235,9 @@ class Lab:
         return datetime.fromtimestamp(at / 1000, UTC) + timedelta(milliseconds=1)
 
     def _function(self, queue: str) -> Callable[[Any, Any], Any]:
-        import dead_letters
-        import dispatch
-        import worker
-
-        return {"JobQueue": worker, "ShardQueue": dispatch, "JobDeadLetterQueue": dead_letters}[queue].handler
+        functions: dict[str, Any] = {"JobQueue": worker, "ShardQueue": dispatch, "JobDeadLetterQueue": dead_letters}
+        handler: Callable[[Any, Any], Any] = functions[queue].handler
+        return handler
 
 
 def event_of(messages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -230,7 +262,8 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
     """Deploy the template's tables and queues on moto, and stop the clock at `START`."""
     for name, value in (SETTINGS | settings).items():
         patch.setenv(name, value)
-    patch.setattr(stubber.BotocoreStubber, "__call__", _one_at_a_time(stubber.BotocoreStubber.__call__))
+    calls: list[Call] = []
+    patch.setattr(stubber.BotocoreStubber, "__call__", _one_at_a_time(stubber.BotocoreStubber.__call__, calls))
     with time_machine.travel(START, tick=False) as time, mock_aws():
         template, dynamodb, sqs = expand(), boto3.client("dynamodb"), boto3.client("sqs")
         for model in (JobItem, ShardItem):
@@ -242,7 +275,7 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
         for name, variable in QUEUES.items():
             patch.setenv(variable, urls[name])
         _forget()
-        yield Lab(time, dynamodb, sqs, urls, tables)
+        yield Lab(time, dynamodb, sqs, urls, tables, calls)
         _forget()
 
 
@@ -251,15 +284,27 @@ def _forget() -> None:
         cached.cache_clear()
 
 
-def _one_at_a_time(call: Callable[..., Any]) -> Callable[..., Any]:
+def _one_at_a_time(call: Callable[..., Any], calls: list[Call]) -> Callable[..., Any]:
     """Return moto's entry behind a lock: it is not atomic under threads, and our conditional writes need it to be."""
     lock = RLock()
 
-    def locked(*args: Any, **kwargs: Any) -> Any:
+    def locked(stub: Any, event_name: str, request: Any, **kwargs: Any) -> Any:
         with lock:
-            return call(*args, **kwargs)
+            calls.append(_strictly(request))
+            return call(stub, event_name, request, **kwargs)
 
     return locked
+
+
+def _strictly(request: Any) -> Call:
+    """Return what is called, and refuse what AWS refuses and moto does not."""
+    operation = request.headers.get("X-Amz-Target", b"").decode().rpartition(".")[2]
+    body = json.loads(request.body or "{}")
+    assert body.get("UpdateExpression") != "", "ValidationException: The expression can not be empty"
+    assert not (body.get("IndexName") and body.get("ConsistentRead")), "ValidationException: no consistent index reads"
+    for message in [body, *body.get("Entries", [])]:
+        assert message.get("DelaySeconds", 0) in range(901), "InvalidParameterValue: DelaySeconds is 0 to 900"
+    return Call(operation, body)
 
 
 def _create_table(dynamodb: Any, name: str, properties: dict[str, Any]) -> str:
@@ -272,7 +317,7 @@ def _create_queues(sqs: Any, queues: dict[str, dict[str, Any]]) -> dict[str, str
     urls: dict[str, str] = {}
     for name in sorted(queues, key=lambda name: "RedrivePolicy" in queues[name]):
         properties = queues[name]
-        attributes = {
+        attributes: dict[Any, str] = {
             key: str(properties[key]) for key in ("VisibilityTimeout", "MessageRetentionPeriod") if key in properties
         }
         if policy := properties.get("RedrivePolicy"):

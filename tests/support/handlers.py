@@ -1,0 +1,84 @@
+"""Handlers for tests: `RAN` tells which jobs ran, when, and in which attempt."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Event
+from typing import Any
+
+from onthedot import Discard, Job, RetryAfter, handler
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One call of a handler."""
+
+    id: str
+    attempt: int
+    at: datetime
+    payload: Any
+    key: str
+
+
+@dataclass(slots=True)
+class Script:
+    """What the test wants to happen: `meanwhile` is called inside `test.meanwhile`, `go_on` ends `test.never`."""
+
+    meanwhile: Callable[[Job], Any] = lambda job: None  # noqa: ARG005
+    go_on: Event = field(default_factory=Event)
+
+
+RAN: list[Ran] = []
+SCRIPT = Script()
+
+
+def ran() -> list[str]:
+    """Return the ids of the jobs that ran, in order."""
+    return [call.id for call in RAN]
+
+
+def note(job: Job) -> None:
+    """Note that a job runs."""
+    RAN.append(Ran(job.id, job.attempt, datetime.now(UTC), job.payload, job.idempotency_key))
+
+
+@handler("test.record")
+def record(job: Job) -> Any:
+    """Return the payload."""
+    note(job)
+    return job.payload
+
+
+@handler("test.meanwhile")
+def meanwhile(job: Job) -> Any:
+    """Do what the test wants to happen while the job runs."""
+    note(job)
+    return SCRIPT.meanwhile(job)
+
+
+@handler("test.fail")
+def fail(job: Job) -> None:
+    """Fail."""
+    note(job)
+    raise RuntimeError("boom")
+
+
+@handler("test.discard")
+def discard(job: Job) -> None:
+    """Give up for good."""
+    note(job)
+    raise Discard("the link is gone")
+
+
+@handler("test.retry_after")
+def retry_after(job: Job) -> None:
+    """Ask for another attempt."""
+    note(job)
+    raise RetryAfter(30)
+
+
+@handler("test.never")
+def never(job: Job) -> None:
+    """Never end, as long as the test lasts."""
+    note(job)
+    SCRIPT.go_on.wait(30)
