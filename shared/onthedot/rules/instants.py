@@ -3,9 +3,11 @@
 Every `datetime` in the package is aware, in UTC, and whole milliseconds.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 
 MILLISECOND = timedelta(milliseconds=1)
+STORED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 
 
 def to_text(instant: datetime) -> str:
@@ -16,10 +18,11 @@ def to_text(instant: datetime) -> str:
 def from_text(text: str) -> datetime:
     """Return the instant that `to_text` wrote.
 
-    Raises: ValueError when the text is anything else.
+    Raises: ValueError when the text is anything else; what is asked first is its form, since some other forms are times
+    that UTC has no date for.
     """
-    instant = datetime.fromisoformat(text)
-    if to_text(instant) != text:
+    instant = datetime.fromisoformat(text) if STORED.fullmatch(text) else None
+    if instant is None or to_text(instant) != text:
         raise ValueError(f"not a stored instant: {text!r}")
     return instant
 

@@ -1,0 +1,119 @@
+"""Makes jobs, by hand and by chance."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+
+from onthedot.rules.agenda import Entry
+from onthedot.rules.instants import MILLISECOND, cut, to_text
+from onthedot.rules.jobs import ONE_SLOT, Job, Payload, Retry, State
+
+NOW = datetime(2027, 3, 28, 1, 0, tzinfo=UTC)
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+SECOND = timedelta(seconds=1)
+
+
+def a_job(**facts: Any) -> Job:
+    """Return a job that waits for its time, but for what is said."""
+    plain = Job(
+        schedule="job#a",
+        slot=ONE_SLOT,
+        state=State.SCHEDULED,
+        handler="example.echo",
+        run_at=NOW,
+        wake=NOW,
+        payload=Payload(4, text="null"),
+        request="0" * 32,
+        created_at=NOW - timedelta(minutes=1),
+    )
+    return replace(plain, **facts)
+
+
+def running(**facts: Any) -> Job:
+    """Return a job that an attempt owns."""
+    return (
+        a_job(state=State.RUNNING, attempt=1, owner="other", started_at=NOW, lease_until=NOW + timedelta(minutes=1))
+        if not facts
+        else replace(running(), **facts)
+    )
+
+
+def instants() -> st.SearchStrategy[datetime]:
+    """Return instants as the package has them."""
+    return st.datetimes(timezones=st.just(UTC)).filter(lambda instant: instant.year < 9990).map(cut)
+
+
+def spans() -> st.SearchStrategy[timedelta]:
+    """Return spans in whole milliseconds."""
+    return st.integers(1, 10**10).map(lambda count: count * MILLISECOND)
+
+
+def names() -> st.SearchStrategy[str]:
+    """Return names that people may give."""
+    return st.from_regex(NAME, fullmatch=True)
+
+
+def keys() -> st.SearchStrategy[tuple[str, str]]:
+    """Return the keys of one-off jobs, of slots, and of jobs that were started by hand."""
+    schedules = names().map("schedule#{}".format)
+    return st.one_of(
+        st.tuples(names().map("job#{}".format), st.just(ONE_SLOT)),
+        st.tuples(schedules, instants().map(to_text)),
+        st.tuples(schedules, names().map("manual#{}".format)),
+    )
+
+
+def entries() -> st.SearchStrategy[Entry]:
+    """Return places on the agenda."""
+    return st.builds(lambda wake, key: Entry(wake, *key), instants(), keys())
+
+
+def texts(longest: int = 60) -> st.SearchStrategy[str]:
+    """Return texts that UTF-8 can write."""
+    return st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=longest)
+
+
+def retries() -> st.SearchStrategy[Retry]:
+    """Return what jobs say of their retries."""
+    seconds = st.none() | st.floats(0.001, 1e6)
+    return st.builds(Retry, st.none() | st.integers(1, 50), seconds, seconds, seconds)
+
+
+def payloads() -> st.SearchStrategy[Payload]:
+    """Return payloads, inside and in items of their own."""
+    inside = texts().map(lambda text: Payload(len(text.encode()), text=text))
+    apart = st.builds(lambda size, at: Payload(size, stored_as="payload#x", kept_until=at), st.integers(1), instants())
+    return inside | apart
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> Job:
+    """Return jobs in every state, with everything that they may have."""
+    schedule, slot = draw(keys())
+    maybe_instants, maybe_texts = st.none() | instants(), st.none() | texts()
+    return Job(
+        schedule=schedule,
+        slot=slot,
+        state=draw(st.sampled_from(State)),
+        handler=draw(names()),
+        run_at=draw(instants()),
+        wake=draw(maybe_instants),
+        payload=draw(payloads()),
+        request=draw(names()),
+        created_at=draw(instants()),
+        group=draw(st.none() | names()),
+        timeout=draw(st.none() | spans()),
+        retry=draw(st.none() | retries()),
+        start_before=draw(maybe_instants),
+        attempt=draw(st.integers(0, 50)),
+        owner=draw(st.none() | names()),
+        lease_until=draw(maybe_instants),
+        started_at=draw(maybe_instants),
+        finished_at=draw(maybe_instants),
+        result=draw(maybe_texts),
+        error=draw(maybe_texts),
+        reason=draw(maybe_texts),
+        expires_at=draw(maybe_instants),
+    )
