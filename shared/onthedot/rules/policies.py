@@ -32,5 +32,8 @@ class Policies:
 
     @property
     def longest_timeout(self) -> timedelta:
-        """The longest attempt of a job that says nothing; which handler it has is known only once it has started."""
-        return max((policy.timeout for policy in self.by_handler.values()), default=DEFAULT_TIMEOUT)
+        """The longest attempt of a job that says nothing; which handler it has is known only once it has started.
+
+        A handler may say nothing either, so it is never shorter than the default.
+        """
+        return max([DEFAULT_TIMEOUT, *(policy.timeout for policy in self.by_handler.values())])
