@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from onthedot.rules.agenda import Entry
+from onthedot.rules.agenda import MOST_SHARDS, Entry
 from onthedot.rules.instants import from_text, to_text
 
 VERSION = 1
+LONGEST_KEYS = 2048, 1024
+"""What DynamoDB takes. Units: bytes. Source: docs.aws.amazon.com/amazondynamodb, ServiceQuotas (read 2026-11-29)."""
+SHARDS = frozenset(str(number) for number in range(MOST_SHARDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ def job_text(entry: Entry) -> str:
 def read_job(text: str) -> Entry | None:
     """Return what a message wakes; `None` when it is no job."""
     match _object(text):
-        case {"v": 1, "schedule": str(schedule), "slot": str(slot), "wake": str(wake)} if schedule and slot:
+        case {"v": 1, "schedule": str(schedule), "slot": str(slot), "wake": str(wake)} if _is_key(schedule, slot):
             return _entry(wake, schedule, slot)
     return None
 
@@ -53,7 +56,9 @@ def read_shard(text: str) -> ShardMessage:
     Raises: ValueError when it is none; the queue then drops it within two minutes, and the next tick brings another.
     """
     match _object(text):
-        case {"v": 1, "shard": str(shard), "ticked_at": str(at), "hops": int(hops), "lease": str() | None as lease}:
+        case {"v": 1, "shard": str(shard), "ticked_at": str(at), "hops": int(hops), "lease": str() | None as lease} if (
+            shard in SHARDS
+        ):
             return ShardMessage(shard, from_text(at), hops, lease)
     raise ValueError(f"not a shard message: {text[:200]}")
 
@@ -67,6 +72,15 @@ def _object(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_key(schedule: str, slot: str) -> bool:
+    """Tell whether DynamoDB takes the key: a message that it refuses each time would come back for days."""
+    try:
+        sizes = len(schedule.encode()), len(slot.encode())
+    except UnicodeEncodeError:
+        return False
+    return "#" in schedule and all(0 < size <= longest for size, longest in zip(sizes, LONGEST_KEYS, strict=True))
 
 
 def _entry(wake: str, schedule: str, slot: str) -> Entry | None:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from onthedot.rules.instants import from_text, seconds_up, to_text
 from onthedot.rules.timing import MAX_DELAY, OVERDUE, Timing
 
+MOST_SHARDS = 256
 GROUP_PARTITIONS = 4
 """Never changed: entries already written stay where they are."""
 
