@@ -154,9 +154,7 @@ class Lab:
 
     def invoke(self, queue: str, messages: list[dict[str, Any]], remaining: int | None = None) -> set[str]:
         """Give messages to a queue's function, delete those it acknowledges, return the bodies of the others."""
-        left = (50_000 if queue == "ShardQueue" else 120_000) if remaining is None else remaining
-        answer = self._function(queue)(event_of(messages), Context(queue, left))
-        failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        failed = self.answer(queue, messages, remaining)
         for message in messages:
             if message["MessageId"] not in failed:
                 self.sqs.delete_message(QueueUrl=self.urls[queue], ReceiptHandle=message["ReceiptHandle"])
@@ -169,6 +167,12 @@ class Lab:
         )
         messages: list[dict[str, Any]] = answer.get("Messages", [])
         return messages
+
+    def answer(self, queue: str, messages: list[dict[str, Any]], remaining: int | None = None) -> list[str]:
+        """Give messages to a queue's function, and return the ids of those it does not acknowledge."""
+        left = (50_000 if queue == "ShardQueue" else 120_000) if remaining is None else remaining
+        answer = self._function(queue)(event_of(messages), Context(queue, left))
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
     def advance(self, **span: float) -> None:
         """Let time pass, and all happen that happens in it."""

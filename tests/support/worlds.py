@@ -7,7 +7,11 @@ from typing import Any, cast
 
 from onthedot import wiring
 from onthedot.clock import SystemClock
-from onthedot.steps.ports import World
+from onthedot.handler import HANDLERS
+from onthedot.rules.jobs import Job
+from onthedot.rules.policies import Policies, Policy
+from onthedot.steps.finish import Ending
+from onthedot.steps.ports import Payloads, World
 
 
 class Skewed(SystemClock):
@@ -71,18 +75,27 @@ class Repeating:
 
 @dataclass(slots=True)
 class Interrupted:
-    """A client before whose first call (of one operation) something happens."""
+    """A client before whose next calls of one operation something happens: to each call what the list says."""
 
     client: Any
     operation: str
-    first: Callable[[], Any] | None
+    happenings: list[Callable[[], Any]]
 
     def __getattr__(self, name: str) -> Any:
-        """Return the operation; the first one after what happens."""
-        if name == self.operation and self.first is not None:
-            first, self.first = self.first, None
-            first()
+        """Return the operation, after what happens before it."""
+        if name == self.operation and self.happenings:
+            happening = self.happenings.pop(0)
+            return lambda **arguments: (happening(), getattr(self.client, name)(**arguments))[1]
         return getattr(self.client, name)
+
+
+def raising(error: BaseException) -> Callable[[], Any]:
+    """Return something that happens: an error."""
+
+    def happening() -> Any:
+        raise error
+
+    return happening
 
 
 @dataclass(slots=True)
@@ -109,3 +122,57 @@ class Picky:
         if accepted:
             self.client.send_message_batch(QueueUrl=arguments["QueueUrl"], Entries=accepted)
         return {"Failed": [{"Id": number, **answer} for number, answer in refused.items() if isinstance(answer, dict)]}
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs handlers as the worker does, and allows more than one attempt."""
+
+    max_attempts: int = 3
+
+    def policies(self) -> Policies:
+        """Return what governs the attempts of each handler."""
+        return Policies({name: Policy(max_attempts=self.max_attempts) for name in HANDLERS})
+
+    def run(self, job: Job, payload: str, timeout: timedelta) -> Ending:
+        """Call the job's handler."""
+        return wiring.attempts().run(job, payload, timeout)
+
+
+@dataclass(slots=True)
+class Stalling:
+    """Payloads whose reader stalls: something happens before they are there."""
+
+    payloads: Payloads
+    meanwhile: Callable[[], Any]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what is asked for, after what happens."""
+        if name == "text":
+            self.meanwhile()
+        return getattr(self.payloads, name)
+
+
+def stalling(world: World, meanwhile: Callable[[], Any]) -> World:
+    """Return a world in which something happens between a won start and its handler."""
+    return replace(world, payloads=cast(Payloads, Stalling(world.payloads, meanwhile)))
+
+
+@dataclass(slots=True)
+class Holds:
+    """Notes for how long a message was hidden. Units: seconds."""
+
+    spans: list[int] = field(default_factory=list)
+
+    def __call__(self, seconds: int) -> None:
+        """Note one."""
+        self.spans.append(seconds)
+
+
+class Died(BaseException):
+    """A process ends here."""
+
+
+def die(*_: Any, **__: Any) -> Any:
+    """End the process."""
+    raise Died

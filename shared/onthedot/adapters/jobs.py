@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 REFUSED = "ConditionalCheckFailedException"
 
+CHANGED_ALONE = ("state", "owner", "agenda", "payload_item")
+"""What a change finds as it left it. The payload's item is among them, since a move may keep the wake: of two who
+replace the payload at once, one would else write its text beside the other's item.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class DynamoJobs:
@@ -85,12 +90,12 @@ class DynamoJobs:
         return Written(bool(started), _job(started[0] if started else there))
 
     def change(self, before: Job, after: Job) -> Written:
-        """Write what differs, if the job still has the state, owner and wake of `before`."""
+        """Write what differs, if the job still has the state, owner, wake and place of payload of `before`."""
         old, new, expression = item_of(before, self.shards), item_of(after, self.shards), Expression()
         update = expression.changes(old, new)
         if not update:
             return Written(True, after)
-        condition = " AND ".join(expression.is_as(attribute, old) for attribute in ("state", "owner", "agenda"))
+        condition = " AND ".join(expression.is_as(attribute, old) for attribute in CHANGED_ALONE)
         there = self._write(lambda: self._update(*before.key, update, condition, expression, "NONE"))
         if there is None or _is_written(there, old, new):
             return Written(True, after)
