@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onthedot.http.json_text import Number
@@ -240,6 +240,7 @@ JSON_LIKE = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(JSON_LIKE)
 def test_whatever_is_asked_for_is_judged_and_never_crashes(value: object) -> None:
     with suppress(Malformed, Refused):
@@ -248,6 +249,7 @@ def test_whatever_is_asked_for_is_judged_and_never_crashes(value: object) -> Non
         assert NOW <= at_time(read_time(value), Place(zones.find("Europe/Berlin"), OnGap.AFTER), NOW) <= horizon(NOW)
 
 
+@settings(deadline=None)
 @given(
     st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)),  # noqa: DTZ001 - a local time
     st.sampled_from(sorted(zones.names())),

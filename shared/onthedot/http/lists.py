@@ -26,7 +26,7 @@ def list_jobs(world: World, request: Request) -> Answer:
     faults: list[Fault] = []
     fields = check(ListQuery, query, "", faults)
     wanted = _wanted(fields, faults)
-    after = position_of(query["cursor"], filters) if "cursor" in query else ""
+    after = position_of(fields["cursor"], filters) if "cursor" in fields else ""
     if after is None:
         faults.append(Fault("cursor", "is not the next_cursor of a page with these filters", Kind.MALFORMED))
     if faults or after is None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.http.memory import START, Api
 
@@ -54,14 +54,15 @@ def test_a_filter_finds_the_few_among_the_many(api: Api) -> None:
     assert sorted(ids(api, handler="rare", limit="10")) == ["j120", "j249", "j3"]
 
 
-@pytest.mark.parametrize("limit", ["1", "7", "50", "100"])
+@pytest.mark.parametrize("limit", ["2", "7", "50", "100"])
 def test_all_pending_are_listed_by_time(api: Api, limit: str) -> None:
     fill(api, 130)
     finish(api, "j5", State.SUCCEEDED)
-    shown = [item for page in pages(api, limit=limit) for item in page]
-    assert {item["id"] for item in shown} == {f"j{number}" for number in range(130) if number != 5}
+    listed = list(pages(api, limit=limit))
+    shown = [item["id"] for page in listed for item in page]
+    assert set(shown) == {f"j{number}" for number in range(130) if number != 5}
     assert len(shown) == 129
-    for page in pages(api, limit=limit):
+    for page in listed:
         assert [item["run_at"] for item in page] == sorted(item["run_at"] for item in page)
         assert len(page) <= int(limit)
 
@@ -197,6 +198,7 @@ def test_no_changed_cursor_is_taken(api: Api) -> None:
 JOBS = st.lists(st.tuples(st.integers(0, 2_000), st.sampled_from(["a", "b"]), st.booleans()), max_size=60)
 
 
+@settings(deadline=None)
 @given(JOBS, st.integers(1, 9), st.sampled_from([None, "a", "b"]))
 def test_paging_shows_exactly_what_is_asked_for(
     jobs: list[tuple[int, str, bool]], limit: int, handler: str | None

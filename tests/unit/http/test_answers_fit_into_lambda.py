@@ -44,13 +44,14 @@ def test_what_does_not_fit_is_not_even_read(api: Api) -> None:
 
 @pytest.mark.parametrize("payload", LARGE.values(), ids=LARGE.keys())
 def test_a_batch_whose_answer_is_too_large_is_refused_before_anything_is_written(api: Api, payload: str) -> None:
-    for count in range(1, 21):
+    for count in (2, 4, 6, 8, 10, 12, 16, 20):
+        before = len(api.jobs.rows)
         jobs = [{"handler": "h", "id": f"j{number}", "payload": payload} for number in range(count)]
         answer = api.call("POST", "/jobs/batch", json.dumps({"jobs": jobs}, ensure_ascii=False))
         assert fits(answer)
         assert answer.status in {200, 413}
         if answer.status == 413:
-            assert len(api.jobs.rows) == count - 1
+            assert len(api.jobs.rows) == before
             return
     pytest.fail("no batch was refused")
 

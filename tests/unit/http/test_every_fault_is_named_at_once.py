@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.http.memory import Api
 
@@ -196,6 +196,7 @@ FIELDS = [
 ]
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(FIELDS), VALUES),
     st.dictionaries(st.sampled_from(["max_attempts", "first", "factor", "max"]), VALUES),

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.http.memory import Api, event
 
@@ -58,6 +58,7 @@ def objects(items: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
 DOCUMENTS = st.recursive(SCALARS, lambda items: arrays(items) | objects(items), max_leaves=12)
 
 
+@settings(deadline=None)
 @given(DOCUMENTS)
 def test_any_json_comes_back_as_its_compact_form(document: Pair) -> None:
     sent, stored = document
@@ -65,6 +66,7 @@ def test_any_json_comes_back_as_its_compact_form(document: Pair) -> None:
     assert write(read(stored.encode())) == stored
 
 
+@settings(deadline=None)
 @given(DOCUMENTS)
 def test_the_canonical_form_knows_no_order_of_keys(document: Pair) -> None:
     def turned(value: Any) -> Any:
@@ -77,6 +79,7 @@ def test_the_canonical_form_knows_no_order_of_keys(document: Pair) -> None:
     assert sorted(canonical(value)) == sorted(write(value))
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_whatever_comes_is_read_or_refused_and_what_is_read_is_json_for_others(text: bytes) -> None:
     try:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from tests.support.lab import Lab
 
 
@@ -26,10 +25,9 @@ def create(lab: Lab, count: int, **fields: Any) -> set[str]:
     return {f"j{number}" for number in range(count)}
 
 
-@pytest.mark.parametrize("limit", ["7", "100"])
-def test_every_pending_job_is_listed_once(lab: Lab, limit: str) -> None:
+def test_every_pending_job_is_listed_once(lab: Lab) -> None:
     created = create(lab, 60)
-    shown = ids(lab, limit=limit)
+    shown = ids(lab, limit="7")
     assert len(shown) == 60
     assert set(shown) == created
 
