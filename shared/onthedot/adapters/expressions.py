@@ -31,9 +31,12 @@ class Expression:
         return f"{self.name(attribute)} = {self.value(item[attribute])}"
 
     def changes(self, before: Item, after: Item) -> str:
-        """Return the update that makes `before` into `after`."""
-        sets = [f"{self.name(key)} = {self.value(after[key])}" for key in after if after[key] != before.get(key)]
+        """Return the update that makes `before` into `after`; never an empty one, which DynamoDB refuses."""
+        changed = [key for key in after if after[key] != before.get(key)]
         removes = [self.name(key) for key in before if key not in after]
+        if not changed and not removes:
+            changed = ["state"]
+        sets = [f"{self.name(key)} = {self.value(after[key])}" for key in changed]
         return " ".join(
             word for word in (sets and f"SET {', '.join(sets)}", removes and f"REMOVE {', '.join(removes)}") if word
         )

@@ -202,7 +202,7 @@ def job_of_model(model: JobItem) -> Job:
         attempt=int(model.attempt or 0),
         wake=Entry.parse(model.agenda).wake if model.agenda else None,
         group=model.group_key.rpartition("#")[0] if model.group_key else None,
-        retry=Retry(**model.retry) if model.retry else None,
+        retry=None if model.retry is None else Retry(**model.retry),
         payload=Payload(size, text, model.payload_item, model.payload_until),
     )
 
