@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from onthedot.rules.agenda import MOST_SHARDS
 from onthedot.rules.timing import Timing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -18,6 +20,10 @@ class Settings:
     queue_urls: Mapping[str, str]
     shards: int
     timing: Timing
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shards <= MOST_SHARDS:
+            raise ValueError(f"shards is {self.shards}; there are 1 to {MOST_SHARDS}")
 
 
 QUEUES = ("job", "job_dead_letter", "shard", "shard_dead_letter", "timer_dead_letter", "stray")

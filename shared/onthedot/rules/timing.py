@@ -42,6 +42,8 @@ class Timing:
         least = self.look_ahead + 2 * self.max_skew + WRITE + INDEX_LAG
         if self.recheck < least:
             raise ValueError(f"recheck is {self.recheck}; with this look_ahead and max_skew it needs {least}")
+        if self.retention < timedelta(days=1):
+            raise ValueError(f"retention is {self.retention}; what became of a job is kept for a day at least")
         if self.max_timeout < timedelta(seconds=1):
             raise ValueError(f"worker_timeout is {self.worker_timeout}; it must hold two margins of {self.margin}")
 
