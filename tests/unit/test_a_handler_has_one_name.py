@@ -1,0 +1,59 @@
+"""`@handler`: what users write."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from onthedot import Job, handler
+from onthedot.handler import _HANDLERS, HANDLERS
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> Iterator[None]:
+    before = dict(_HANDLERS)
+    yield
+    _HANDLERS.clear()
+    _HANDLERS.update(before)
+
+
+def function_of(module: str) -> Callable[[Job], Any]:
+    def function(job: Job) -> str:
+        return job.id
+
+    function.__module__ = module
+    return function
+
+
+def test_a_function_is_found_by_the_name_it_was_given() -> None:
+    function = function_of("one")
+    assert handler("unit.a", max_attempts=8, timeout=2.5)(function) is function
+    found = HANDLERS["unit.a"]
+    assert (found.name, found.function, found.max_attempts) == ("unit.a", function, 8)
+    assert found.timeout == timedelta(seconds=2.5)
+
+
+def test_what_it_does_not_say_is_left_open() -> None:
+    handler("unit.a")(function_of("one"))
+    assert (HANDLERS["unit.a"].max_attempts, HANDLERS["unit.a"].timeout) == (None, None)
+
+
+def test_two_modules_may_not_use_one_name() -> None:
+    """Which of them ran would depend on the order of imports."""
+    handler("unit.a")(function_of("one"))
+    with pytest.raises(ValueError, match=r"'unit\.a': in one and two"):
+        handler("unit.a")(function_of("two"))
+    assert HANDLERS["unit.a"].function.__module__ == "one"
+
+
+def test_a_module_may_be_imported_again() -> None:
+    handler("unit.a")(function_of("one"))
+    again = function_of("one")
+    handler("unit.a")(again)
+    assert HANDLERS["unit.a"].function is again
+
+
+def test_nobody_else_changes_the_handlers() -> None:
+    with pytest.raises(TypeError):
+        HANDLERS["x"] = HANDLERS["example.echo"]  # type: ignore[index]
