@@ -1,22 +1,23 @@
 # Everything a person or CI does with Onthedot. Needs Python 3.11 to 3.14, git and make; the rest is installed into
 # .venv and .local, nothing outside this folder.
 
-MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
 # The first Python on this machine that is new enough; or name one: make up PYTHON=/path/to/python3.13
+fits := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
 ifndef PYTHON
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
-	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$python && break; done)
+	$$python -c '$(fits)' 2>/dev/null && echo $$python && break; done)
 endif
 # What a build for AWS is made with: this machine's Python, since the layer's packages are chosen by it.
 RUNTIME ?= python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PARAMETERS ?=
 ARGS ?=
 
-local := PYTHONPATH=shared .venv/bin/python -m local
+# exec: what make is told to end must be the command itself, not a shell around it.
+local := exec env PYTHONPATH=shared .venv/bin/python -m local
 sam := PATH="$(CURDIR)/.local/uv/bin:$$PATH" SAM_CLI_TELEMETRY=0 .local/sam/bin/python -m samcli
-overrides := --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
+overrides = --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
 
 .PHONY: help
 help: ## List these targets
@@ -24,7 +25,7 @@ help: ## List these targets
 
 .PHONY: setup
 setup: ## Install what the other targets need (they do it by themselves)
-	@test -n "$(PYTHON)" || { echo "Onthedot needs Python 3.11 to 3.14, and found none. Install one, or name it:" \
+	@"$(PYTHON)" -c '$(fits)' 2>/dev/null || { echo "Onthedot needs Python 3.11 to 3.14. Install one, or name it:" \
 		"make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -m local.setup
 

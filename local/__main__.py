@@ -31,6 +31,9 @@ def main() -> int:
     except Failure as failure:
         say(str(failure))
         return 1
+    except KeyboardInterrupt:
+        say("Interrupted; the same command goes on from here")
+        return 130
 
 
 def _up(auth: str | None) -> int:

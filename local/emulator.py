@@ -12,7 +12,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from local import account
@@ -30,12 +30,11 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 @dataclass(frozen=True, slots=True)
 class Emulator:
-    """A running emulator, and the process itself where it is a child of this one."""
+    """A running emulator."""
 
     pid: int
     port: int
     auth: bool
-    process: subprocess.Popen[bytes] | None = field(default=None, compare=False, repr=False)
 
     @property
     def url(self) -> str:
@@ -43,15 +42,14 @@ class Emulator:
         return f"http://127.0.0.1:{self.port}"
 
 
-def start(home: Path, *, auth: bool, port: int = PORT) -> Emulator:
-    """Start an emulator with its files in `home`, on a free port if `port` is taken; return when it answers."""
+def start(home: Path, port: int, *, auth: bool) -> Emulator:
+    """Start an emulator with its files in `home`, on a free port if `port` is taken or 0; return when it answers."""
     home.mkdir(parents=True, exist_ok=True)
-    chosen = port if _is_free(port) else _free_port()
+    chosen = port if port and _is_free(port) else _free_port()
     scratch = home / "tmp"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
-    process = _spawn(home, _environment(chosen, scratch, auth=auth))
-    emulator = Emulator(process.pid, chosen, auth, process)
+    emulator = Emulator(_spawn(home, _environment(chosen, scratch, auth=auth)), chosen, auth)
     try:
         _wait_until_ready(emulator, home)
     except BaseException:
@@ -76,8 +74,6 @@ def stop(home: Path, emulator: Emulator) -> None:
             break
         os.killpg(emulator.pid, sign)
         _wait_until_gone(home)
-    if emulator.process:
-        emulator.process.wait()
 
 
 def answers(emulator: Emulator) -> bool:
@@ -107,7 +103,7 @@ def _environment(port: int, scratch: Path, *, auth: bool) -> dict[str, str]:
     }
 
 
-def _spawn(home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _spawn(home: Path, environment: Mapping[str, str]) -> int:
     # -P: without it the working directory would come first on the import path.
     command = [str(LOCAL / "ministack/bin/python"), "-P", "-m", "ministack"]
     with (home / "emulator.lock").open("a") as lock, (home / "emulator.log").open("wb") as log:
@@ -115,7 +111,7 @@ def _spawn(home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes
             raise Failure(
                 f"An emulator of {home} runs, but its pid is lost. Find it (ps, a python -m ministack) and end it."
             )
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command,
             cwd=home,
             env=environment,
@@ -125,6 +121,8 @@ def _spawn(home: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes
             pass_fds=(lock.fileno(),),
             start_new_session=True,
         )
+    process.returncode = 0  # it is meant to outlive this process: without this, Python warns that it does
+    return process.pid
 
 
 def _wait_until_ready(emulator: Emulator, home: Path) -> None:

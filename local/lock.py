@@ -25,7 +25,7 @@ def _wait(descriptor: int, path: Path) -> None:
     told = False
     while not take(descriptor):
         if not told:
-            say(f"Another command is at work on {path.parent}; waiting for it")
+            say(f"Another command holds {path}; waiting for it")
             told = True
         if time.monotonic() > deadline:
             raise Failure(

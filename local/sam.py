@@ -13,7 +13,7 @@ from pathlib import Path
 
 import boto3
 
-from local import account
+from local import account, mend
 from local.emulator import Emulator, tail
 from local.progress import Failure, step
 from local.setup import LOCAL, ROOT, UV
@@ -60,6 +60,7 @@ def deploy(emulator: Emulator, parameters: Mapping[str, str]) -> None:
     with step("Deploying template.yaml to the local AWS (sam deploy)"):
         boto3.client("s3", endpoint_url=emulator.url).create_bucket(Bucket=BUCKET)
         _sam(emulator, "deploy", *_DEPLOY_OPTIONS, *overrides)
+        mend.deployment(STACK, emulator.url)
 
 
 def outputs(emulator: Emulator) -> dict[str, str]:

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 import boto3
 from botocore.credentials import Credentials
-from onthedot.client import Answer, Client
 
 from local import account, emulator, sam
 from local.emulator import Emulator
 from local.lock import hold
 from local.progress import Failure, say, step
 from local.setup import LOCAL
+from onthedot.client import Answer, Client
 
 HEALTHY_SECONDS = 60
 
@@ -35,14 +35,20 @@ class Stack:
         return Client(self.url, Credentials(account.ID, account.SECRET), account.REGION)
 
 
-def up(home: Path = LOCAL, *, auth: bool | None = None, parameters: Mapping[str, str] | None = None) -> Stack:
+def up(
+    home: Path = LOCAL,
+    *,
+    auth: bool | None = None,
+    port: int = emulator.PORT,
+    parameters: Mapping[str, str] | None = None,
+) -> Stack:
     """Bring up the stack of `home`, or a running one to what the files now say; return when it is healthy.
 
-    `auth`: whether the emulator enforces IAM; None keeps what runs.
+    `auth`: whether the emulator enforces IAM, None for what runs; `port`: the one to start on, 0 for any.
     """
     parameters = parameters or {}
     with hold(home / "stack.lock"):
-        stack = _running(home, auth) or _start(home, auth=bool(auth))
+        stack = _running(home, auth) or _start(home, port, auth=bool(auth))
         digest = sam.digest(parameters)
         if stack.digest != digest or not _is_there(stack):
             stack = _deploy(home, stack, parameters, digest)
@@ -76,12 +82,12 @@ def _running(home: Path, auth: bool | None) -> Stack | None:
     return None
 
 
-def _start(home: Path, *, auth: bool) -> Stack:
+def _start(home: Path, port: int, *, auth: bool) -> Stack:
     with step("Starting the local AWS (MiniStack)"):
-        stack = Stack(emulator.start(home, auth=auth))
+        stack = Stack(emulator.start(home, port, auth=auth))
         _write(home, stack)
-    if stack.emulator.port != emulator.PORT:
-        say(f"Port {emulator.PORT} is taken; using {stack.emulator.port}")
+    if port not in (0, stack.emulator.port):
+        say(f"Port {port} is taken; using {stack.emulator.port}")
     return stack
 
 
@@ -116,7 +122,9 @@ def _wait_until_healthy(home: Path, stack: Stack) -> None:
 def _tick_until_healthy(stack: Stack) -> Answer:
     # The timer's first tick comes after a minute; this one spares the wait.
     tick = sam.outputs(stack.emulator)["TickFunctionName"]
-    boto3.client("lambda", endpoint_url=stack.emulator.url).invoke(FunctionName=tick)
+    done = boto3.client("lambda", endpoint_url=stack.emulator.url).invoke(FunctionName=tick)
+    if "FunctionError" in done:
+        raise Failure(f"The stack is up, but its tick failed: {done['Payload'].read().decode()}")
     deadline = time.monotonic() + HEALTHY_SECONDS
     while (answer := stack.client.call("GET", "/health")).status != 200 and time.monotonic() < deadline:
         time.sleep(0.2)

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from botocore.exceptions import HTTPClientError
-from onthedot.client import Client, path_to
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
 from local import account
 from local.progress import Failure
+from onthedot.client import Client, path_to
 
 FIRST_SECONDS = 60
 OUTCOMES = ("succeeded", "dead", "cancelled", "skipped")

@@ -1,0 +1,30 @@
+"""One stack for all end-to-end tests: the real template on an emulator of its own, which enforces IAM policies."""
+
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from local import account, sam
+from local import stack as local
+from tests.e2e.deployed import Deployed
+
+PARAMETERS = {"Shards": "2"}
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    home = tmp_path_factory.mktemp("stack")
+    try:
+        with account.isolated():
+            running = local.up(home, auth=True, port=0, parameters=PARAMETERS)
+            endpoint = running.emulator.url
+            deployed = Deployed(
+                client=running.client,
+                outputs=sam.outputs(running.emulator),
+                dynamodb=boto3.client("dynamodb", endpoint_url=endpoint),
+                sqs=boto3.client("sqs", endpoint_url=endpoint),
+                functions=boto3.client("lambda", endpoint_url=endpoint),
+            )
+        yield deployed
+    finally:
+        local.down(home)
