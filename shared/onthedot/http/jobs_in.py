@@ -27,36 +27,30 @@ Fields = dict[str, Any]
 def new_job(world: World, raw: Any, now: datetime, path: str = "") -> NewJob:
     """Return the job that a request asks for.
 
-    Until an attempt owns it, its owner is this very request: the same one sent twice in a millisecond is told apart
-    from an SDK's retry, which has met its own write.
     Raises: Invalid, with everything that is wrong.
     """
     faults: list[Fault] = []
     fields = check(JobRequest, raw, path, faults)
     run_at = due(fields, raw, now, path, faults) or now
     payload = payload_text(fields, path, faults)
-    timeout = _within(fields, "timeout", path, faults, SHORTEST_TIMEOUT, _whole(world.timing.max_timeout))
-    start_within = _within(fields, "start_within", path, faults, 1, _whole(horizon(now) - now))
-    retry = _retry(fields, path, now, faults)
+    limits = _limits(world, fields, run_at, now, path, faults)
     if faults:
         raise Invalid(faults)
-    job = Job(
+    draft = Job(
         schedule=f"job#{fields.get('id') or world.clock.token()}",
         slot=ONE_SLOT,
         state=State.SCHEDULED,
         handler=fields["handler"],
+        group=fields.get("group"),
         run_at=run_at,
         wake=None,
         payload=Payload(len(payload.encode())),
         request=sha256(canonical(raw).encode()).hexdigest()[:32],
         created_at=now,
-        owner=world.clock.token(),
-        group=fields.get("group"),
-        timeout=timeout,
-        retry=retry,
-        start_before=run_at + start_within if start_within else None,
+        owner=world.clock.token(),  # this very request, until an attempt owns the job: tells it from its repetition
+        **limits,
     )
-    return NewJob(job, payload)
+    return NewJob(draft, payload)
 
 
 def due(fields: Fields, raw: Any, now: datetime, path: str, faults: list[Fault]) -> datetime | None:
@@ -112,6 +106,19 @@ def _within(fields: Fields, name: str, path: str, faults: list[Fault], least: in
         return milliseconds * MILLISECOND  # type: ignore[no-any-return]
     faults.append(Fault(at(path, name), f"must be between {least / 1000:g} and {most / 1000:.15g} seconds"))
     return None
+
+
+def _limits(
+    world: World, fields: Fields, run_at: datetime, now: datetime, path: str, faults: list[Fault]
+) -> dict[str, Any]:
+    """Return what bounds the attempts, as fields of a job."""
+    longest = _whole(world.timing.max_timeout)
+    start_within = _within(fields, "start_within", path, faults, 1, _whole(horizon(now) - now))
+    return {
+        "timeout": _within(fields, "timeout", path, faults, SHORTEST_TIMEOUT, longest),
+        "start_before": run_at + start_within if start_within else None,
+        "retry": _retry(fields, path, now, faults),
+    }
 
 
 def _retry(fields: Fields, path: str, now: datetime, faults: list[Fault]) -> Retry | None:
