@@ -1,10 +1,11 @@
 """A handler called with a time limit, and whatever it does turned into how its attempt ended."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from threading import Event, enumerate
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from onthedot.handler import Job as Given
 from onthedot.rules.jobs import Job
 from onthedot.rules.policies import DEFAULT_TIMEOUT
 from onthedot.steps.finish import Failure, Success
+
+NO_REASON: Any = None
 
 
 class Wordless(Exception):
@@ -89,8 +92,8 @@ def test_what_it_raises_is_how_it_failed(error: BaseException, failure: Failure)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize(
     "error",
-    [Wordless(), Discard(None), ValueError("\ud800")],
-    ids=["wordless", "no reason", "no unicode"],  # type: ignore[arg-type]
+    [Wordless(), Discard(NO_REASON), ValueError("\ud800")],
+    ids=["wordless", "no reason", "no unicode"],
 )
 def test_an_error_that_has_no_words_is_still_an_error(error: Exception) -> None:
     """It killed the handler's thread, which looked like a timeout: the worker's process was ended for it."""
@@ -129,9 +132,9 @@ def test_one_that_is_not_done_in_time_is_stuck(done: Event) -> None:
 
 def test_no_thread_is_left_when_it_is_done() -> None:
     """One that is frozen between two invocations goes on in the next (aws-traps 53)."""
-    before = set(enumerate())
+    before = set(threading.enumerate())
     ending(lambda _: None)
-    assert set(enumerate()) <= before
+    assert set(threading.enumerate()) <= before
 
 
 def given(**facts: Any) -> Given:

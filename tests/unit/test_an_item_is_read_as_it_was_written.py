@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.template.expansion import expand
 from tests.unit.making import NOW, SECOND, a_job, instants, jobs, payloads, running
 
+from onthedot.adapters.attributes import seconds_text
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import JobItem, ShardItem, item_of, job_of, seconds_text
+from onthedot.adapters.items import JobItem, ShardItem, item_of, job_of
 from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import Job, Payload, Retry, State, ended
 

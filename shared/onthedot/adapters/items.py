@@ -5,64 +5,19 @@ Names are whole words: at 1 KB an item, with its payload inside, has room for th
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
-from pynamodb.attributes import Attribute, JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.constants import NUMBER, STRING
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
+from onthedot.adapters.attributes import Epoch, Instant, Span
 from onthedot.adapters.aws import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, RETRIES
 from onthedot.rules.agenda import Entry, group_partition, shard_of
-from onthedot.rules.instants import from_text, to_text
 from onthedot.rules.jobs import Job, Payload, Retry, State
 
 Item = dict[str, dict[str, Any]]
 """An item as DynamoDB speaks it: `{name: {type: value}}`."""
-
-
-class Instant(Attribute[datetime]):
-    """An instant as fixed-width text, whose order is time order."""
-
-    attr_type = STRING
-
-    def serialize(self, value: datetime) -> str:
-        """Return the stored text."""
-        return to_text(value)
-
-    def deserialize(self, value: str) -> datetime:
-        """Return the instant."""
-        return from_text(value)
-
-
-class Epoch(Attribute[datetime]):
-    """An instant as seconds since 1970, where the table itself calculates with it: leases and TTL."""
-
-    attr_type = NUMBER
-
-    def serialize(self, value: datetime) -> str:
-        """Return the number as text."""
-        return seconds_text(value - datetime(1970, 1, 1, tzinfo=UTC))
-
-    def deserialize(self, value: str) -> datetime:
-        """Return the instant."""
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(Decimal(value) * 1000))
-
-
-class Span(Attribute[timedelta]):
-    """A span as seconds."""
-
-    attr_type = NUMBER
-
-    def serialize(self, value: timedelta) -> str:
-        """Return the number as text."""
-        return seconds_text(value)
-
-    def deserialize(self, value: str) -> timedelta:
-        """Return the span."""
-        return timedelta(milliseconds=int(Decimal(value) * 1000))
 
 
 class Connected:
@@ -169,11 +124,6 @@ class ShardItem(Model):
     lease_until = Instant(null=True)
     ticked_at = Instant(null=True)
     swept_at = Instant(null=True)
-
-
-def seconds_text(span: timedelta) -> str:
-    """Return a span as a number of seconds, whole where it is."""
-    return str(Decimal(span // timedelta(milliseconds=1)) / 1000)
 
 
 def item_of(job: Job, shards: int) -> Item:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from pynamodb.exceptions import DoesNotExist
 
+from onthedot.adapters.attributes import Epoch, Span
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import Epoch, Item, JobItem, Span, item_of, job_of, job_of_model
+from onthedot.adapters.items import Item, JobItem, item_of, job_of, job_of_model
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, State

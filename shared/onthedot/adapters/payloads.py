@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from onthedot.adapters.attributes import Epoch
 from onthedot.adapters.aws import call
-from onthedot.adapters.items import Epoch, JobItem, item_of
+from onthedot.adapters.items import JobItem, item_of
 from onthedot.adapters.sizes import fits_one_unit
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import Clock
