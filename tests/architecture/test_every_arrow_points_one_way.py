@@ -1,0 +1,210 @@
+"""Who may import whom, kept by reading the code.
+
+functions -> wiring -> adapters -> steps (their ports) -> rules
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHARED, FUNCTIONS = ROOT / "shared", ROOT / "functions"
+STUBS = {"mypy_boto3_dynamodb", "mypy_boto3_sqs"}
+LAYER = {"boto3", "botocore", "pynamodb", "pydantic", "aws_lambda_powertools", "tzdata"}
+
+OURS = {
+    "rules": {"rules"},
+    "messages": {"rules"},
+    "clock": {"rules"},
+    "settings": {"rules"},
+    "handler": set(),
+    "client": set(),
+    "onthedot": {"handler"},
+    "steps": {"steps", "ports", "rules", "messages"},
+    "ports": {"rules"},
+    "attempt": {"rules", "steps", "handler"},
+    "telemetry": {"rules", "ports"},
+    "adapters": {"adapters", "ports", "rules", "messages"},
+    "http": {"http", "steps", "ports", "rules", "onthedot"},
+    "wiring": {"adapters", "attempt", "clock", "handler", "ports", "settings", "telemetry"},
+    "functions": {"handler", "http", "messages", "onthedot", "steps", "telemetry", "wiring"},
+}
+"""What of ours each part may import."""
+THEIRS = {
+    "adapters": {"botocore", "pynamodb", *STUBS},
+    "client": {"botocore"},
+    "http": {"pydantic", "aws_lambda_powertools"},
+    "telemetry": {"aws_lambda_powertools"},
+    "wiring": {"boto3", *STUBS},
+}
+"""What of others' each part may import, beside the standard library."""
+READS_OS = {"wiring", "telemetry", "client"}
+READS_ENVIRONMENT = {"wiring", "client"}
+TIME_AND_CHANCE = {"time", "random", "secrets", "uuid"}
+ASKED_FOR_TIME = {"now", "today", "utcnow", "urandom"}
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of ours: its dotted name, the part that it belongs to, and its code."""
+
+    name: str
+    part: str
+    tree: ast.Module
+    lines: int
+
+    @property
+    def imports(self) -> set[str]:
+        """Every module that it imports, by its dotted name."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.name} imports relatively"
+                assert node.module is not None
+                found |= {module_named(node.module, alias.name) for alias in node.names}
+        return found
+
+
+def module_named(package: str, name: str) -> str:
+    """Return the module that `from package import name` means."""
+    inner = f"{package}.{name}"
+    return inner if package.startswith("onthedot") and inner in paths() else package
+
+
+@cache
+def paths() -> dict[str, Path]:
+    """Return the file of each module of ours, by its dotted name."""
+    found: dict[str, Path] = {}
+    for root in (SHARED, FUNCTIONS):
+        for path in root.rglob("*.py"):
+            found[".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+def part_of(name: str) -> str:
+    if not name.startswith("onthedot"):
+        return "functions"
+    words = name.split(".")
+    return "ports" if name == "onthedot.steps.ports" else words[1] if len(words) > 1 else "onthedot"
+
+
+@cache
+def modules() -> list[Module]:
+    """Return every module of ours."""
+    texts = {name: path.read_text() for name, path in paths().items()}
+    return [Module(name, part_of(name), ast.parse(text), len(text.splitlines())) for name, text in texts.items()]
+
+
+each_module = pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
+
+
+def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_every_part_is_known() -> None:
+    assert {module.part for module in modules()} <= OURS.keys()
+
+
+@each_module
+def test_a_module_imports_of_ours_only_what_is_below_it(module: Module) -> None:
+    """A step that knew an adapter could not be tried without AWS; a rule that knew a step could not be tried alone."""
+    own = {name for name in module.imports if name.split(".")[0] in {"onthedot", "handlers"} or name in paths()}
+    inside = {name for name in own if part_of(name) == module.part == "functions"}
+    assert {part_of(name) for name in own - inside} <= OURS[module.part]
+
+
+@each_module
+def test_a_module_imports_of_others_only_what_its_part_is_for(module: Module) -> None:
+    others = {name.split(".")[0] for name in module.imports} - {"onthedot", "handlers"} - sys.stdlib_module_names
+    assert others - {name.split(".")[0] for name in paths()} <= THEIRS.get(module.part, set())
+
+
+@each_module
+def test_the_router_stays_with_http_and_the_logger_with_telemetry(module: Module) -> None:
+    """The router and pydantic cost every cold start of a worker, who needs neither."""
+    powertools = {name for name in module.imports if name.startswith("aws_lambda_powertools")}
+    router = {name for name in powertools if name.startswith("aws_lambda_powertools.event_handler")}
+    assert not router or module.part == "http"
+    assert not powertools - router or module.part == "telemetry"
+
+
+def test_there_is_no_circle() -> None:
+    names = {module.name for module in modules()}
+    arrows = {module.name: module.imports & names - {module.name} for module in modules()}
+    assert list(TopologicalSorter(arrows).static_order())
+
+
+def test_no_function_imports_the_client() -> None:
+    assert not [module.name for module in modules() if "onthedot.client" in module.imports]
+
+
+@each_module
+def test_only_the_clock_reads_time_or_chance(module: Module) -> None:
+    """Everything else is handed `now`, so that a test can move it (aws-traps 52)."""
+    if module.part == "clock":
+        return
+    assert not module.imports & TIME_AND_CHANCE
+    asked = [node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute) and node.attr in ASKED_FOR_TIME]
+    of_whom = {ast.unparse(node.value) for node in asked}
+    assert not of_whom & {"datetime", "date", "datetime.datetime", "datetime.date", "os"}
+
+
+@each_module
+def test_only_the_wiring_reads_the_environment(module: Module) -> None:
+    assert "os" not in module.imports or module.part in READS_OS
+    reads = any(
+        isinstance(node, ast.Attribute | ast.Name | ast.alias)
+        and getattr(node, "attr", getattr(node, "id", getattr(node, "name", ""))) in {"environ", "getenv", "environb"}
+        for node in ast.walk(module.tree)
+    )
+    assert not reads or module.part in READS_ENVIRONMENT
+
+
+@each_module
+def test_nothing_is_printed(module: Module) -> None:
+    calls = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+    assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}
+
+
+@each_module
+def test_a_module_fits_on_a_screen_or_two(module: Module) -> None:
+    thin = module.part == "functions" and "." not in module.name
+    assert module.lines <= (60 if thin else 250)
+
+
+@each_module
+def test_a_function_fits_in_a_glance(module: Module) -> None:
+    """25 lines is the aim; a table or a form may take a few more."""
+    long = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions_of(module.tree)}
+    assert {name: lines for name, lines in long.items() if lines > 30} == {}
+
+
+def test_most_functions_are_small() -> None:
+    """The admired code has a median of 4 to 5 lines, and 90 % under 20."""
+    lines = sorted(
+        (node.end_lineno or 0) - node.lineno + 1 for module in modules() for node in functions_of(module.tree)
+    )
+    assert lines[len(lines) // 2] <= 8
+    assert lines[len(lines) * 9 // 10] <= 20
+
+
+def test_the_package_is_imported_as_users_do_and_names_what_they_need() -> None:
+    (package,) = (module for module in modules() if module.name == "onthedot")
+    names = next(node for node in package.tree.body if isinstance(node, ast.Assign))
+    assert ast.literal_eval(names.value) == ["Discard", "Job", "RetryAfter", "handler"]
+
+
+def test_what_the_parts_need_is_in_the_layer() -> None:
+    needed = set().union(*THEIRS.values()) - STUBS
+    assert needed <= LAYER
+    shipped = (SHARED / "requirements.txt").read_text().replace("-", "_")
+    assert all(f"{name}==" in shipped for name in LAYER)
