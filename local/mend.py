@@ -1,6 +1,6 @@
-"""Where MiniStack reads our template otherwise than AWS does: set right after each deployment, so that the template is AWS's.
+"""Where MiniStack reads our template otherwise than AWS: set right after each deployment, so the template stays AWS's.
 
-Source: ministack 1.5.33, `_esm_sqs_concurrency_limit` and its IAM action for each SQS operation, tried 2026-11-29.
+Source: ministack 1.5.33, its `_esm_sqs_*` and its IAM action for each SQS operation, tried 2026-11-29.
 """
 
 import json
