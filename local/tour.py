@@ -17,6 +17,7 @@ from local.progress import Failure
 from onthedot.client import Client, path_to
 
 FIRST_SECONDS = 60
+PAUSE_SECONDS = (0.5, 2.0)  # between two looks, before and after the first job's outcome
 OUTCOMES = ("succeeded", "dead", "cancelled", "skipped")
 
 Job = dict[str, Any]
@@ -53,7 +54,7 @@ def guide(client: Client, console: Console, *, once: bool) -> None:
             draw(jobs)
             if _has_succeeded(jobs[0], deadline) and once:
                 return
-            time.sleep(0.5 if jobs[0]["state"] not in OUTCOMES else 2)
+            time.sleep(PAUSE_SECONDS[jobs[0]["state"] in OUTCOMES])
 
 
 def _explain(client: Client, console: Console) -> None:
