@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.template.building import MACHINE, build
+from tests.template.building import build_all
 from tests.template.expansion import Template, expand
 
 
@@ -14,6 +14,6 @@ def template() -> Template:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built() -> Path:
     """Build all for this machine, once."""
-    return build(tmp_path_factory.mktemp("built"), MACHINE)
+    return build_all()
