@@ -96,7 +96,10 @@ class Call:
 
 @dataclass(slots=True)
 class Lab:
-    """One deployment, and the time in it. What is switched `off` gets no events."""
+    """One deployment, and the time in it. What is switched `off` gets no events.
+
+    A `rhythm` slower than the timer's makes hours of waiting for the sweep cheap.
+    """
 
     time: time_machine.Traveller
     dynamodb: Any
@@ -106,6 +109,7 @@ class Lab:
     calls: list["Call"]
     off: set[str] = field(default_factory=set)
     next_tick: datetime = START.replace(second=0) + timedelta(minutes=1)
+    rhythm: timedelta = timedelta(minutes=1)
 
     def now(self) -> datetime:
         """Return the lab's time."""
@@ -184,7 +188,7 @@ class Lab:
         while (happening := min(self._skip_idle_minutes(), self._next_message())) <= end:
             self.time.move_to(max(happening, self.now()))
             if happening >= self.next_tick:
-                self.next_tick += timedelta(minutes=1)
+                self.next_tick += self.rhythm
                 if "tick" not in self.off:
                     self.tick()
             self.settle()
@@ -203,8 +207,7 @@ class Lab:
 
     def messages(self, queue: str = "JobQueue") -> list[Any]:
         """Return all that a queue holds, visible or not."""
-        name = self.urls[queue].rsplit("/", 1)[1]
-        return list(sqs_backends[ACCOUNT][REGION].queues[name]._messages)
+        return list(self._queue(queue)._messages)
 
     def called(self, operation: str) -> list[dict[str, Any]]:
         """Return what the calls of one operation were made with."""
@@ -212,13 +215,16 @@ class Lab:
 
     def purge(self, queue: str = "JobQueue") -> None:
         """Lose every message of a queue."""
-        self.sqs.purge_queue(QueueUrl=self.urls[queue])
+        self._queue(queue)._messages.clear()
 
     def expire(self) -> None:
         """Delete what is older than its queue's retention; moto only stops to deliver it, and all behind it."""
         for queue in sqs_backends[ACCOUNT][REGION].queues.values():
             oldest = (self.now().timestamp() - queue.message_retention_period) * 1000  # type: ignore[attr-defined]
             queue._messages = [message for message in queue._messages if (message.sent_timestamp or 0) >= oldest]
+
+    def _queue(self, queue: str) -> Any:
+        return sqs_backends[ACCOUNT][REGION].queues[self.urls[queue].rsplit("/", 1)[1]]
 
     def _skip_idle_minutes(self) -> datetime:
         """Pass over the ticks that would find nothing on the agenda, and return the next one."""
