@@ -5,7 +5,7 @@ one that still waits goes back through Put.
 """
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from onthedot.messages import read_job
@@ -16,7 +16,7 @@ from onthedot.rules.policies import Policies
 from onthedot.rules.starting import Verdict, judge
 from onthedot.steps.ports import World
 from onthedot.steps.put import put
-from onthedot.steps.start import WORKER_DIED, end_without_attempt, rest_of_lease
+from onthedot.steps.start import LATE, WORKER_DIED, end_without_attempt, rest_of_lease
 from onthedot.steps.work import Hold
 
 WAIT = timedelta(seconds=60)
@@ -36,11 +36,19 @@ def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
             return False
         case Verdict.WORKER_DIED, Job() as job:
             end_without_attempt(world, job, State.DEAD, WORKER_DIED)
-        case ((Verdict.DUE | Verdict.EARLY | Verdict.LATE | Verdict.TAKE_OVER), Job() as job):
-            run_at = max(job.run_at, world.clock.now() + WAIT)
-            again = replace(job, state=State.SCHEDULED, run_at=run_at, owner=None, lease_until=None)
+        case Verdict.LATE, Job() as job:
+            end_without_attempt(world, job, State.SKIPPED, LATE)
+        case ((Verdict.DUE | Verdict.EARLY | Verdict.TAKE_OVER), Job() as job):
+            again = replace(job, state=State.SCHEDULED, run_at=_later(world, job), owner=None, lease_until=None)
             put(world, again, partial(world.jobs.change, job))
     return True
+
+
+def _later(world: World, job: Job) -> datetime:
+    """Return when the job is tried again. The wait is ours: a job that it would make too late is tried at once."""
+    now = world.clock.now()
+    fits = job.start_before is None or now + WAIT < job.start_before
+    return max(job.run_at, now + WAIT if fits else now)
 
 
 def _judged(world: World, entry: Entry, job: Job | None, policies: Policies) -> Verdict:
