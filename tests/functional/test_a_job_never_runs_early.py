@@ -29,7 +29,7 @@ def test_a_message_that_comes_early_waits_for_the_rest(lab: Lab, ahead: float) -
 
 
 def test_an_early_message_is_hidden_for_the_rest_rounded_up(lab: Lab) -> None:
-    """ "Send again" by a slow clock made eleven messages of two; hiding the one message makes no other."""
+    """Sending again by a slow clock made eleven messages of two; hiding the one message makes no other."""
     world, early = wiring.world(), create("j1", 100.25)
     assert start(world, entry(early), Runner().policies()) == Wait(timedelta(seconds=100.25))
     [message] = lab.messages()

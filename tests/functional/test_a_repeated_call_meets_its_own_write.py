@@ -48,7 +48,8 @@ def test_a_new_job_is_created_and_handed_over(lab: Lab) -> None:
     assert ran() == ["j1"]
 
 
-def test_the_same_request_of_another_client_is_told_apart(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_the_same_request_of_another_client_is_told_apart() -> None:
     """Two equal requests in one millisecond differ in nothing but their tokens: one made the job, one found it."""
     world = wiring.world()
     first, second = create_all(world, [new("j1", 60), new("j1", 60)])
@@ -65,7 +66,8 @@ def test_a_start_that_won_runs(lab: Lab) -> None:
     assert begun.begun_at == lab.now()
 
 
-def test_the_start_of_a_twin_is_not_taken_for_ones_own(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_the_start_of_a_twin_is_not_taken_for_ones_own() -> None:
     """Two copies of one message: B's start read back "running, by this message" and ran the job beside A (A3)."""
     made = create("j1")
     assert isinstance(start(losing_answers(), entry(made), POLICIES), Attempt)
@@ -83,7 +85,8 @@ def test_a_takeover_that_won_runs(lab: Lab) -> None:
     assert begun.job.attempt == 2
 
 
-def test_a_finish_that_won_is_acknowledged(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_a_finish_that_won_is_acknowledged() -> None:
     """A finisher that thinks it lost does not acknowledge, and the message of a finished job comes back."""
     begun = start(wiring.world(), entry(create("j1")), POLICIES)
     assert isinstance(begun, Attempt)
@@ -91,7 +94,8 @@ def test_a_finish_that_won_is_acknowledged(lab: Lab) -> None:  # noqa: ARG001
     assert job("j1").result == "7"
 
 
-def test_a_cancellation_that_won_says_so(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_a_cancellation_that_won_says_so() -> None:
     """The caller was told "too late" of a job that it had just taken back itself."""
     made = create("j1", 60)
     assert isinstance(cancel(losing_answers(), *made.key), Changed)
@@ -109,12 +113,13 @@ def test_a_reschedule_that_won_is_handed_over(lab: Lab) -> None:
     assert job("j1").result == '"other"'
 
 
-def test_a_reschedule_that_another_overtook_is_decided_again(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_a_reschedule_that_another_overtook_is_decided_again() -> None:
     """Between the write and its repeat a second caller moved the job on; the last word is one of the two, whole."""
     made, world = create("j1", 60), wiring.world()
     later = made.run_at + timedelta(hours=1)
-    moves = iter([lambda: reschedule(world, *made.key, later, '"second"')])
-    client = Repeating(client_of(world, "jobs"), meanwhile=lambda: next(moves, lambda: None)())
+    moves = [lambda: reschedule(world, *made.key, later, '"second"')]
+    client = Repeating(client_of(world, "jobs"), meanwhile=lambda: moves and moves.pop()())
     done = reschedule(with_client(world, "jobs", client), *made.key, made.run_at + timedelta(seconds=60), '"first"')
     assert done == Changed(job("j1"))
     assert job("j1").payload.text == '"first"'
@@ -133,7 +138,8 @@ def test_a_lease_that_was_won_is_held(lab: Lab) -> None:
     assert world.shards.acquire("0", "other", None, now, now, now + LEASE) is not None
 
 
-def test_a_conflict_with_a_transaction_is_not_a_lost_race(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_a_conflict_with_a_transaction_is_not_a_lost_race() -> None:
     """A transaction holds an item for milliseconds, and AWS refuses plain writes meanwhile; no SDK repeats those."""
     world, near, far = with_clock(Skewed()), create("j1"), create("j2", 60)
     assert isinstance(start(with_client(world, "jobs", conflicting(world, 2)), entry(near), POLICIES), Attempt)

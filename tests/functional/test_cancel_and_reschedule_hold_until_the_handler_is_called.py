@@ -38,7 +38,8 @@ def test_a_far_job_cancelled_is_never_sent(lab: Lab) -> None:
     assert not [call for call in lab.called("SendMessageBatch") if call["QueueUrl"] == lab.urls["JobQueue"]]
 
 
-def test_cancelling_twice_is_done_and_cancelling_nothing_is_nothing(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_cancelling_twice_is_done_and_cancelling_nothing_is_nothing() -> None:
     """A caller whose answer was lost asks again; the second answer must not be "too late"."""
     world, made = wiring.world(), create("j1", 60)
     first = cancel(world, *made.key)
@@ -52,7 +53,7 @@ def test_while_it_runs_it_is_too_late_and_the_answer_says_since_when(lab: Lab) -
     """The final state said cancelled while side effects went on."""
     made, answers = create("j1", handler="test.meanwhile"), []
 
-    def meanwhile(_: object) -> None:
+    def meanwhile() -> None:
         answers.append(cancel(wiring.world(), *made.key))
         answers.append(reschedule(wiring.world(), *made.key, made.run_at + MINUTE, None))
 
@@ -66,7 +67,8 @@ def test_while_it_runs_it_is_too_late_and_the_answer_says_since_when(lab: Lab) -
     assert cancel(wiring.world(), *made.key) == TooLate(job("j1"))
 
 
-def test_a_start_between_look_and_write_is_seen(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_a_start_between_look_and_write_is_seen() -> None:
     """Check-then-set let a worker start in between: cancelled, and run."""
     world, made = wiring.world(), create("j1")
     begun = []
@@ -165,9 +167,7 @@ def test_without_a_new_payload_it_keeps_the_one_it_has(lab: Lab) -> None:
 
 @pytest.mark.parametrize(("mine", "other"), [("2", LARGE), (LARGE, "2"), (LARGE, LARGE.replace("x", "y"))])
 def test_of_two_who_replace_the_payload_at_once_one_has_it_whole(lab: Lab, mine: str, other: str) -> None:
-    """Both kept the time, so neither's condition saw the other: the item held a small and a large payload, and the
-    caller who was told "done" last had been overruled by the one before.
-    """
+    """Both kept the time, so neither's condition saw the other: the item held two payloads, and the wrong one ran."""
     world, made = wiring.world(), create("j1", 60, payload="1")
     between = [lambda: reschedule(world, *made.key, made.run_at, other)]
     slow = with_client(world, "jobs", Interrupted(client_of(world, "jobs"), "update_item", between))

@@ -55,14 +55,16 @@ def test_a_job_with_a_timeout_is_leased_for_it(lab: Lab) -> None:
     assert begun.policy.timeout == timedelta(seconds=90)
 
 
-def test_before_its_time_the_message_waits(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_before_its_time_the_message_waits() -> None:
     """Row 2: a clock is ahead."""
     create("j1", 12.5)
     assert begin("j1") == Wait(timedelta(seconds=12.5))
     assert job("j1").state is State.SCHEDULED
 
 
-def test_by_another_wake_it_is_stale(lab: Lab) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("lab")
+def test_by_another_wake_it_is_stale() -> None:
     """Row 3: a message of a time that the job no longer has."""
     made = create("j1")
     old = Entry(entry(made).wake - timedelta(seconds=1), *made.key)
