@@ -137,6 +137,9 @@ def test_a_job_is_shown_as_it_is(api: Api) -> None:
     api.change("x", state=State.RUNNING, attempt=1, started_at=at)
     running = api.call("GET", "/jobs/x").body
     assert running["late_seconds"] == 3.25
+    api.change("x", started_at=START + timedelta(seconds=63))
+    assert '"late_seconds":3,' in api.call("GET", "/jobs/x").text, "milliseconds only when they are not zero"
+    api.change("x", started_at=at)
     assert running["attempts"] == [{"number": 1, "started_at": "2027-01-01T00:01:03.250Z"}]
     done = {
         "state": State.DEAD,

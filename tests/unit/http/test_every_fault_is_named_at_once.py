@@ -43,6 +43,8 @@ def test_what_lies_between_fields_is_named_beside_a_malformed_field(api: Api) ->
     assert faults(api, handler=1, delay=1, run_at="2028-01-01T00:00:00Z") == (400, {"handler", "delay"})
     assert faults(api, handler=1, retry={"first": 2, "max": 1}) == (400, {"handler", "retry.max"})
     assert faults(api, delay="soon", run_at="2020-01-01T00:00:00Z") == (400, {"handler", "delay", "run_at"})
+    errors = api.create(delay="soon", run_at="2028-01-01T00:00:00Z").body["errors"]
+    assert [error["field"] for error in errors] == ["delay", "delay"]
 
 
 @pytest.mark.parametrize(

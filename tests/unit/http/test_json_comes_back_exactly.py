@@ -132,6 +132,11 @@ def test_what_would_not_survive_is_refused(text: bytes) -> None:
         read(text)
 
 
+def test_a_byte_order_mark_is_named() -> None:
+    with pytest.raises(NoJson, match="byte order mark"):
+        read(b"\xef\xbb\xbf{}")
+
+
 def test_the_limits_themselves_are_taken() -> None:
     assert write(read(b"[" * 100 + b"]" * 100)) == "[" * 100 + "]" * 100
     assert write(read(b"1" * 1_000)) == "1" * 1_000
@@ -225,7 +230,17 @@ def test_a_body_in_base64_is_read(api: Api, body: bytes) -> None:
     assert api.send(sent).status == 201
 
 
-@pytest.mark.parametrize("body", [base64.b64encode(b'{"handler":"\xff"}').decode(), "%%%", "é", "e", ""])
+@pytest.mark.parametrize(
+    "body",
+    [
+        base64.b64encode(b'{"handler":"\xff"}').decode(),
+        "%%%",
+        "é",
+        "e",
+        "",
+        "!" + base64.b64encode(b'{"handler":"h"}').decode(),
+    ],
+)
 def test_a_body_in_base64_that_is_no_json_is_refused(api: Api, body: str) -> None:
     assert api.send(event("POST", "/jobs", body) | {"isBase64Encoded": True}).status == 400
 
