@@ -42,7 +42,14 @@ THROTTLES = frozenset(
     }
 )
 OUTAGES = frozenset(
-    {"InternalFailure", "InternalServerError", "ServiceUnavailable", "ServiceUnavailableException", "RequestTimeout"}
+    {
+        "InternalFailure",
+        "InternalServerError",
+        "RequestTimeout",
+        "ServiceUnavailable",
+        "ServiceUnavailableException",
+        *map(str, range(500, 600)),  # what botocore calls an answer without a body, such as a proxy's
+    }
 )
 
 
@@ -56,7 +63,8 @@ def call(clock: Clock, operation: Callable[[], T]) -> T:
             return operation()
         except (ClientError, PynamoDBException) as error:
             if code_of(error) != "TransactionConflictException":
-                raise translated(error) from error
+                ours = translated(error)
+                raise ours from (error if ours is not error else error.__cause__)
         except (BotoConnectionError, HTTPClientError) as error:
             raise Unavailable(f"AWS did not answer: {error}") from error
         clock.pause()

@@ -12,7 +12,7 @@ from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyPr
 from pynamodb.models import Model
 
 from onthedot.adapters.attributes import Epoch, Instant, Span
-from onthedot.adapters.aws import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, RETRIES
+from onthedot.adapters.aws import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
 from onthedot.rules.agenda import Entry, group_partition, shard_of
 from onthedot.rules.jobs import Job, Payload, Retry, State
 
@@ -25,7 +25,7 @@ class Connected:
 
     connect_timeout_seconds = CONNECT_SECONDS
     read_timeout_seconds = READ_SECONDS
-    retry_configuration = RETRIES
+    max_retry_attempts = TRIES - 1
     max_pool_connections = CONNECTIONS
 
 

@@ -90,18 +90,24 @@ class ShardQueue:
     url: str
 
     def ask(self, messages: Iterable[ShardMessage]) -> None:
-        """Send the messages.
+        """Send the messages, and none the less for one that is refused.
 
         Raises: RuntimeError when SQS did not accept one; the timer's next tick asks again.
         """
         texts = [shard_text(message) for message in messages]
-        for start in range(0, len(texts), BATCH):
+        refused = [why for start in range(0, len(texts), BATCH) for why in self._refused(texts[start : start + BATCH])]
+        if refused:
+            raise RuntimeError(f"SQS did not accept {len(refused)} messages: {refused[0]}")
+
+    def _refused(self, texts: Sequence[str]) -> list[str]:
+        try:
             answer = self.client.send_message_batch(
                 QueueUrl=self.url,
-                Entries=[{"Id": str(n), "MessageBody": text} for n, text in enumerate(texts[start : start + BATCH])],
+                Entries=[{"Id": str(number), "MessageBody": text} for number, text in enumerate(texts)],
             )
-            if answer.get("Failed"):
-                raise RuntimeError(f"SQS did not accept: {answer['Failed']}")
+        except (ClientError, BotoCoreError) as error:
+            return [str(error)] * len(texts)
+        return [f"{failed['Code']}: {failed.get('Message', '')}" for failed in answer.get("Failed", [])]
 
 
 @dataclass(frozen=True, slots=True)

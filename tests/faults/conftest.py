@@ -1,0 +1,17 @@
+"""Fixtures of the faults."""
+
+import pytest
+from tests.faults.failing import Faults, install
+from tests.support import handlers
+from tests.support.lab import Lab
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> None:
+    handlers.RAN.clear()
+
+
+@pytest.fixture
+def faults(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Faults:  # noqa: ARG001 - the lab comes first
+    """Return what AWS will do wrong."""
+    return install(monkeypatch)

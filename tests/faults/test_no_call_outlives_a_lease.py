@@ -1,0 +1,70 @@
+"""One Config for every client, whose tries fit into the margin of a lease (aws-traps 13)."""
+
+from typing import Any
+
+import boto3
+import pytest
+from tests.support.lab import Lab
+from tests.support.worlds import client_of
+
+from onthedot import wiring
+from onthedot.adapters.aws import CONFIG, CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
+from onthedot.adapters.items import JobItem, ShardItem
+from onthedot.rules.timing import Timing
+
+
+def clients() -> dict[str, Any]:
+    world = wiring.world()
+    parts = ("jobs", "payloads", "shards", "queue", "strays", "depths")
+    return {part: client_of(world, part) for part in parts} | {
+        "shard queue": wiring.shard_queue().client,
+        "held": wiring.held("job").client,
+    }
+
+
+def numbers(config: Any) -> tuple[Any, ...]:
+    retries = config.retries
+    return (
+        config.connect_timeout,
+        config.read_timeout,
+        config.max_pool_connections,
+        retries["mode"],
+        retries["total_max_attempts"],
+    )
+
+
+@pytest.mark.usefixtures("lab")
+def test_every_client_has_the_one_config() -> None:
+    for name, client in clients().items():
+        assert numbers(client.meta.config) == numbers(CONFIG), name
+        assert client.meta.config.tcp_keepalive, name
+
+
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize("model", [JobItem, ShardItem])
+def test_pynamodb_has_the_same_numbers(model: Any) -> None:
+    wiring.world()
+    assert numbers(model._get_connection().connection.client.meta.config) == numbers(CONFIG)
+
+
+def test_no_client_is_made_elsewhere(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    real = boto3.client
+
+    def client(name: Any, **arguments: Any) -> Any:
+        made.append(arguments)
+        return real(name, **arguments)
+
+    monkeypatch.setattr(boto3, "client", client)
+    lab.tick()
+    lab.settle()
+    assert made
+    assert all(arguments == {"config": CONFIG} for arguments in made)
+
+
+def test_all_tries_of_a_call_fit_into_the_margin() -> None:
+    assert Timing().margin.total_seconds() > TRIES * (CONNECT_SECONDS + READ_SECONDS)
+
+
+def test_there_is_a_connection_for_every_thread() -> None:
+    assert CONNECTIONS >= wiring.THREADS
