@@ -6,7 +6,6 @@ the lock taken?", and a pid that the system has since given to another process i
 
 import http.client
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -46,10 +45,9 @@ def start(home: Path, port: int, *, auth: bool) -> Emulator:
     """Start an emulator with its files in `home`, on a free port if `port` is taken or 0; return when it answers."""
     home.mkdir(parents=True, exist_ok=True)
     chosen = port if port and _is_free(port) else _free_port()
-    scratch = home / "tmp"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    emulator = Emulator(_spawn(home, _environment(chosen, scratch, auth=auth)), chosen, auth)
+    _discard_scratch(home)
+    (home / "tmp").mkdir()
+    emulator = Emulator(_spawn(home, _environment(chosen, home / "tmp", auth=auth)), chosen, auth)
     try:
         _wait_until_ready(emulator, home)
     except BaseException:
@@ -74,6 +72,7 @@ def stop(home: Path, emulator: Emulator) -> None:
             break
         os.killpg(emulator.pid, sign)
         _wait_until_gone(home)
+    _discard_scratch(home)
 
 
 def answers(emulator: Emulator) -> bool:
@@ -121,7 +120,24 @@ def _spawn(home: Path, environment: Mapping[str, str]) -> int:
             pass_fds=(lock.fileno(),),
             start_new_session=True,
         )
-    process.returncode = 0  # it is meant to outlive this process: without this, Python warns that it does
+    return _let_go(process)
+
+
+def _discard_scratch(home: Path) -> None:
+    """Delete the emulator's scratch files behind our back: a layer unpacked for each function can take a minute."""
+    scratch = home / "tmp"
+    if scratch.exists():
+        scratch.rename(home / f"tmp-{time.time_ns()}")
+    doomed = [str(path) for path in home.glob("tmp-*")]
+    if doomed:
+        nothing = subprocess.DEVNULL
+        rm = ["rm", "-rf", *doomed]
+        _let_go(subprocess.Popen(rm, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True))
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> int:
+    """Return the pid of a process that is meant to outlive this one; without this, Python warns that it does."""
+    process.returncode = 0
     return process.pid
 
 

@@ -120,15 +120,21 @@ def _wait_until_healthy(home: Path, stack: Stack) -> None:
 
 
 def _tick_until_healthy(stack: Stack) -> Answer:
-    # The timer's first tick comes after a minute; this one spares the wait.
-    tick = sam.outputs(stack.emulator)["TickFunctionName"]
-    done = boto3.client("lambda", endpoint_url=stack.emulator.url).invoke(FunctionName=tick)
-    if "FunctionError" in done:
-        raise Failure(f"The stack is up, but its tick failed: {done['Payload'].read().decode()}")
+    outputs = sam.outputs(stack.emulator)
+    # The timer's first tick comes after a minute, and the first job would be late by the worker's start: spare both.
+    _invoke(stack, outputs["TickFunctionName"], {})
+    _invoke(stack, outputs["WorkerFunctionName"], {"Records": []})
     deadline = time.monotonic() + HEALTHY_SECONDS
     while (answer := stack.client.call("GET", "/health")).status != 200 and time.monotonic() < deadline:
         time.sleep(0.2)
     return answer
+
+
+def _invoke(stack: Stack, function: str, event: object) -> None:
+    functions = boto3.client("lambda", endpoint_url=stack.emulator.url)
+    done = functions.invoke(FunctionName=function, Payload=json.dumps(event).encode())
+    if "FunctionError" in done:
+        raise Failure(f"The stack is up, but {function} failed: {done['Payload'].read().decode()}")
 
 
 def _read(home: Path) -> Stack | None:
