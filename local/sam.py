@@ -22,6 +22,8 @@ STACK = "onthedot"
 BUCKET = "onthedot-artifacts"
 BUILD = LOCAL / "build"
 
+# Inside, so that a build that is broken off, which empties the folder first, leaves none.
+_MADE_FROM = BUILD / "artefacts/made-from"
 _BUILD_OPTIONS = (
     *("--cached", "--parallel"),
     *("--build-dir", str(BUILD / "artefacts"), "--cache-dir", str(BUILD / "cache")),
@@ -55,8 +57,11 @@ def deploy(emulator: Emulator, parameters: Mapping[str, str]) -> None:
     """Build what changed and bring the stack to it."""
     settings = machine() | dict(parameters)
     overrides = ["--parameter-overrides", *(f"{name}={value}" for name, value in settings.items())]
-    with step("Building the functions and their layer (sam build)"):
-        _sam(emulator, "build", *_BUILD_OPTIONS, *overrides)
+    if not _is_built():
+        with step("Building the functions and their layer (sam build)"):
+            made_from = digest(machine())
+            _sam(emulator, "build", *_BUILD_OPTIONS, *overrides)
+            _MADE_FROM.write_text(made_from)
     with step("Deploying template.yaml to the local AWS (sam deploy)"):
         boto3.client("s3", endpoint_url=emulator.url).create_bucket(Bucket=BUCKET)
         _sam(emulator, "deploy", *_DEPLOY_OPTIONS, *overrides)
@@ -67,6 +72,10 @@ def outputs(emulator: Emulator) -> dict[str, str]:
     """Return the outputs of the deployed stack."""
     stacks = boto3.client("cloudformation", endpoint_url=emulator.url).describe_stacks(StackName=STACK)["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stacks[0]["Outputs"]}
+
+
+def _is_built() -> bool:
+    return _MADE_FROM.exists() and _MADE_FROM.read_text() == digest(machine())
 
 
 def _sources() -> list[Path]:

@@ -18,7 +18,7 @@ from local.progress import Failure, say, step
 from local.setup import LOCAL
 from onthedot.client import Answer, Client
 
-HEALTHY_SECONDS = 60
+HEALTHY_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
