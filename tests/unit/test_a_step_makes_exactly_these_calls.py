@@ -1,0 +1,245 @@
+"""How many calls each step makes of AWS, which is what a job costs, and what its function's role must allow.
+
+The counts are a budget: 0.6 ms of CPU a call, and the number of calls is the throughput.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.faults.failing import install
+from tests.support import jobs
+from tests.support.lab import Context, Lab, event_of
+from tests.template.expansion import expand, listed, referenced
+
+import dead_letters
+import dispatch
+import tick
+import worker
+from onthedot import wiring
+from onthedot.messages import ShardMessage, shard_text
+from onthedot.rules.agenda import shard_of
+from onthedot.steps.manage import cancel, reschedule
+
+FAR, NEAR = 3_600, 10
+LARGE = f'"{"x" * 2000}"'
+OWN_EVENTS = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"}
+"""What Lambda does with a function's role for its queue."""
+ON_REFUSAL = {("dynamodb:GetItem", "JobsTable")}
+"""A refused write returns its item, which may count as a read (aws-traps 47)."""
+Calls = dict[str, int]
+Grants = set[tuple[str, str]]
+
+
+def far(name: str = "a", **said: Any) -> None:
+    jobs.create(name, FAR, **said)
+
+
+def many_wake(lab: Lab) -> None:
+    names = [name for name in map("n{}".format, range(100)) if shard_of(f"job#{name}", 2) == "0"]
+    for name in names[:25]:
+        far(name)
+    lab.time.shift(FAR - 100)
+
+
+def look(lab: Lab) -> None:
+    for shard in ("0", "1"):
+        text = shard_text(ShardMessage(shard, lab.now()))
+        dispatch.handler(event_of([{"MessageId": "m", "ReceiptHandle": "r", "Body": text}]), Context("d", 50_000))
+
+
+def deliver(lab: Lab, function: Any = worker) -> None:
+    function.handler(event_of(lab.receive("JobQueue")), Context("w"))
+
+
+def rescue(lab: Lab) -> None:
+    deliver(lab, dead_letters)
+
+
+def take_back(lab: Lab) -> None:
+    assert lab.now()
+    cancel(wiring.world(), "job#a", "-")
+
+
+def move(lab: Lab, seconds: float, payload: str | None = None) -> None:
+    run_at = jobs.new("x", seconds).draft.run_at
+    assert lab.now() <= run_at
+    reschedule(wiring.world(), "job#a", "-", run_at, payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is done before, what is counted, and what it costs."""
+
+    calls: Calls
+    step: Callable[[Lab], Any]
+    before: Callable[[Lab], Any] | None = None
+
+
+def looked(lab: Lab) -> None:
+    look(lab)
+    lab.time.shift(60)
+
+
+def near(lab: Lab) -> None:
+    jobs.create("a", 0, handler="example.echo")
+    assert lab.messages()
+
+
+def large(lab: Lab) -> None:
+    jobs.create("a", 0, handler="example.echo", payload=LARGE)
+    assert lab.messages()
+
+
+def later(lab: Lab) -> None:
+    far()
+    assert not lab.messages()
+
+
+def far_and_large(lab: Lab) -> None:
+    far(payload=LARGE)
+    assert not lab.messages()
+
+
+def over(lab: Lab) -> None:
+    near(lab)
+    take_back(lab)
+
+
+def in_one_shard(lab: Lab) -> None:
+    looked(lab)
+    many_wake(lab)
+
+
+def fire(lab: Lab) -> None:
+    tick.handler({}, Context("tick"))
+    assert lab.messages("ShardQueue")
+
+
+ROWS = {
+    "create, near": Row({"PutItem": 1, "SendMessageBatch": 1}, near),
+    "create, near, large": Row({"PutItem": 2, "SendMessageBatch": 1}, large),
+    "create, far": Row({"PutItem": 1}, later),
+    "create, far, large": Row({"PutItem": 2}, far_and_large),
+    "run a job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1}, deliver, near),
+    "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "BatchGetItem": 1}, deliver, large),
+    "a message that is over": Row({"UpdateItem": 1}, deliver, over),
+    "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
+    "two shards, first look": Row({"UpdateItem": 8, "Query": 6}, look),
+    "two shards, idle": Row({"UpdateItem": 6, "Query": 4}, look, looked),
+    "two shards, 25 entries in one": Row({"UpdateItem": 6, "Query": 4, "SendMessageBatch": 3}, look, in_one_shard),
+    "cancel": Row({"GetItem": 1, "UpdateItem": 1}, take_back, later),
+    "reschedule, far": Row({"GetItem": 1, "UpdateItem": 1}, lambda lab: move(lab, 2 * FAR), later),
+    "reschedule, far, to the time it had": Row({"GetItem": 1, "UpdateItem": 1}, lambda lab: move(lab, FAR), later),
+    "reschedule, near": Row({"GetItem": 1, "UpdateItem": 1, "SendMessageBatch": 1}, lambda lab: move(lab, NEAR), later),
+    "reschedule, large": Row(
+        {"GetItem": 1, "PutItem": 1, "UpdateItem": 1}, lambda lab: move(lab, 2 * FAR, LARGE), later
+    ),
+    "rescue": Row({"GetItem": 1, "UpdateItem": 1, "SendMessageBatch": 1}, rescue, near),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_table(lab: Lab, name: str) -> None:
+    row = ROWS[name]
+    if row.before is not None:
+        row.before(lab)
+    lab.calls.clear()
+    row.step(lab)
+    made = Counter(call.operation for call in lab.calls)
+    made.pop("ReceiveMessage", None)  # by the test, as by Lambda
+    assert made == row.calls
+
+
+def used(lab: Lab) -> Grants:
+    """Return what was called, as IAM names it."""
+    found: Grants = set()
+    for call in lab.calls:
+        if url := call.body.get("QueueUrl"):
+            found.add((f"sqs:{call.operation.removesuffix('Batch')}", url.rsplit("/", 1)[1]))
+            continue
+        index = f"/index/{call.body['IndexName']}" if "IndexName" in call.body else ""
+        tables = [call.body["TableName"]] if "TableName" in call.body else list(call.body["RequestItems"])
+        found |= {(f"dynamodb:{call.operation}", f"{table}{index}") for table in tables}
+    lab.calls.clear()
+    return {(action, what) for action, what in found if action not in OWN_EVENTS}
+
+
+def allowed(role: str) -> Grants:
+    """Return what a role allows beside its logs and its queue."""
+    found: Grants = set()
+    for policy in expand().properties(role)["Policies"]:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            for resource in listed(statement["Resource"]):
+                found |= {(action, referenced(resource)) for action in listed(statement["Action"])}
+    return {(action, what) for action, what in found if action not in OWN_EVENTS and not action.startswith("logs:")}
+
+
+def stray(function: Any) -> None:
+    function.handler(event_of([{"MessageId": "m", "ReceiptHandle": "r", "Body": "no job"}]), Context("f"))
+
+
+def test_tick_may_do_what_it_does(lab: Lab) -> None:
+    lab.calls.clear()
+    tick.handler({}, Context("tick"))
+    assert used(lab) == allowed("TickRole")
+
+
+def test_dispatch_may_do_what_it_does(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a full page, for which it asks for another look, and a message that SQS will never accept."""
+    monkeypatch.setattr("onthedot.steps.drain.PAGE", 1)
+    many_wake(lab)
+    lab.calls.clear()
+    left = iter([50_000, 0, 0, 0])
+    context = Context("dispatch")
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: next(left, 0))
+    text = shard_text(ShardMessage("0", lab.now()))
+    event = event_of([{"MessageId": "m", "ReceiptHandle": "r", "Body": text}])
+    assert dispatch.handler(event, context) == {"batchItemFailures": []}
+    (again,) = lab.receive("ShardQueue")
+    failed = {"Failed": [{"Id": "0", "SenderFault": True, "Code": "InvalidMessageContents"}]}
+    install(monkeypatch).on("SendMessageBatch", failed)
+    left = iter([50_000, 0, 0, 0])
+    dispatch.handler(event_of([again]), context)
+    assert used(lab) == allowed("DispatchRole")
+
+
+def test_worker_may_do_what_it_does(lab: Lab) -> None:
+    jobs.create("a")
+    jobs.create("b", payload=LARGE)
+    lab.calls.clear()
+    deliver(lab)
+    stray(worker)
+    assert used(lab) | ON_REFUSAL == allowed("WorkerRole")
+
+
+def test_dead_letters_may_do_what_it_does(lab: Lab) -> None:
+    jobs.create("a")
+    lab.calls.clear()
+    rescue(lab)
+    stray(dead_letters)
+    assert used(lab) == allowed("DeadLettersRole")
+
+
+def test_the_api_may_do_what_it_does(lab: Lab) -> None:
+    lab.calls.clear()
+    asked: list[tuple[str, str, Any, dict[str, str]]] = [
+        ("POST", "/jobs", {"handler": "example.echo", "id": "a", "group": "g", "payload": "x" * 2000}, {}),
+        ("GET", "/jobs/a", None, {}),
+        ("GET", "/jobs", None, {}),
+        ("GET", "/jobs", None, {"group": "g"}),
+        ("GET", "/jobs", None, {"state": "dead"}),
+        ("GET", "/jobs", None, {"schedule": "s"}),
+        ("PATCH", "/jobs/a", {"delay": 60}, {}),
+        ("DELETE", "/jobs/a", None, {}),
+        ("GET", "/health", None, {}),
+    ]
+    for method, path, body, query in asked:
+        answer = lab.call(method, path, body, **query)
+        assert answer.status < 300 or path == "/health", (method, path, answer)
+    looks = {("sqs:GetQueueAttributes", queue) for queue in lab.urls}
+    found = {call.body["QueueUrl"].rsplit("/", 1)[1] for call in lab.calls if call.operation == "GetQueueAttributes"}
+    assert found == lab.urls.keys()
+    assert used(lab) == allowed("ApiRole") - looks
