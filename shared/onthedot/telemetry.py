@@ -4,9 +4,11 @@ Payloads, results and errors' texts are never logged. Every metric has the dimen
 that two stacks in one account do not set off each other's alarms.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NoReturn
 
 from aws_lambda_powertools import Logger, Metrics
@@ -22,6 +24,10 @@ WORRYING = frozenset({Event.JOB_DEAD, Event.JOB_NOT_HANDED_OVER, Event.FINISH_LO
 
 logger = Logger()
 metrics = Metrics(namespace="Onthedot")
+
+# What the adapters tell goes the same way; the runtime's own handler would leave out all but the message.
+logging.getLogger("onthedot").addHandler(logger.registered_handler)
+logging.getLogger("onthedot").propagate = False
 
 
 class Telemetry:
@@ -53,14 +59,28 @@ def gauge(name: str, seconds: float) -> None:
 
 def end_process() -> NoReturn:
     """End the process, after writing what was measured. What is in doubt comes back with its message."""
-    metrics.flush_metrics()
+    _flush()
     sys.stdout.flush()
     os._exit(1)
 
 
 def invocation(function: Handler) -> Handler:
     """Decorate a function's entry: its request's id on every line, its metrics written at the end, also on an error."""
-    return logger.inject_lambda_context(clear_state=True)(metrics.log_metrics(function))
+
+    @logger.inject_lambda_context(clear_state=True)
+    @wraps(function)
+    def invoked(event: Any, context: Any) -> Any:
+        try:
+            return function(event, context)
+        finally:
+            _flush()
+
+    return invoked
+
+
+def _flush() -> None:
+    if metrics.provider.metric_set:
+        metrics.flush_metrics()
 
 
 def _facts(job: Job) -> dict[str, Any]:
