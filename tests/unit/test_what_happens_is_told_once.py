@@ -12,7 +12,7 @@ import pytest
 from tests.faults.failing import install, throttled
 from tests.support import jobs
 from tests.support.lab import Context, Lab, event_of
-from tests.template.expansion import expand, referenced
+from tests.template.expansion import ROOT, expand, referenced
 from tests.unit.making import NOW, SECOND, a_job, running
 
 import dispatch
@@ -216,3 +216,9 @@ def test_no_thread_is_left_between_two_invocations(lab: Lab) -> None:
     text = shard_text(ShardMessage("0", wiring.world().clock.now()))
     dispatch.handler(event_of([{"MessageId": "m", "ReceiptHandle": "r", "Body": text}]), Context("dispatch"))
     assert set(threading.enumerate()) <= before
+
+
+def test_the_page_names_every_line_metric_and_alarm() -> None:
+    page = (ROOT / "docs/telemetry.md").read_text()
+    alarms = expand().of_type("AWS::CloudWatch::Alarm").keys()
+    assert {name for name in [*Event, *UNITS, *alarms] if f"`{name}`" not in page} == set()
