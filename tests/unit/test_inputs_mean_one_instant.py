@@ -1,8 +1,13 @@
 """A time or a duration means one instant or span, whatever the machine, or it is refused by its own fault."""
 
+import os
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -58,6 +63,20 @@ def test_a_time_does_not_depend_on_the_host(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_a_zone_does_not_depend_on_the_hosts_files(tmp_path: Path) -> None:
+    wrong = tmp_path / "Europe" / "Berlin"
+    wrong.parent.mkdir()
+    wrong.write_bytes(files("tzdata").joinpath("zoneinfo", "Asia", "Tokyo").read_bytes())
+    code = (
+        "import sys; sys.path.insert(0, 'shared')\n"
+        "from datetime import datetime; from onthedot.rules.zones import *\n"
+        "print(instant_of(datetime(2027, 7, 1, 9), find('Europe/Berlin'), OnGap.REFUSE, OnRepeat.FIRST))"
+    )
+    environment = {**os.environ, "PYTHONTZPATH": str(tmp_path), "TZ": "Asia/Tokyo"}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert found.stdout.strip() == "2027-07-01 07:00:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +196,8 @@ def test_a_day_is_24_hours_whatever_the_clocks_do() -> None:
 
 
 @pytest.mark.parametrize(
-    "delay", [-5, -1, Number("-0.001"), 10**18, Number("1e18"), Number("1e308"), 10**400, "P5300W", "-PT1S"]
+    "delay",
+    [-5, -1, Number("-0.001"), 10**18, Number("1e18"), Number("1e308"), 10**400, float("nan"), "P5300W", "-PT1S"],
 )
 def test_a_negative_or_absurd_delay_is_refused_and_overflows_nothing(delay: object) -> None:
     with pytest.raises(Refused):

@@ -43,6 +43,7 @@ class Jobs:
     clock: Clock
     rows: dict[tuple[str, str], Job] = field(default_factory=dict)
     broken: dict[str, Exception] = field(default_factory=dict)
+    asked_for: list[str] = field(default_factory=list)
 
     def add(self, job: Job, now: datetime) -> Written:
         self._break(job.id)
@@ -53,6 +54,7 @@ class Jobs:
         return Written(True, job)
 
     def get(self, schedule: str, slot: str) -> Job | None:
+        self.asked_for.append(schedule)
         if (schedule, slot) in self.rows:
             self._break(self.rows[schedule, slot].id)
         return self.rows.get((schedule, slot))

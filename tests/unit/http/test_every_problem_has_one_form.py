@@ -112,6 +112,7 @@ def test_a_path_that_is_not_there_is_a_404_whatever_the_method(api: Api, path: s
 def test_an_id_that_no_job_can_have_is_a_404(api: Api, job_id: str) -> None:
     for method, body in (("GET", None), ("DELETE", None), ("PATCH", {"delay": 1})):
         assert is_problem(api.call(method, f"/jobs/{job_id}", body), 404)
+    assert not api.jobs.asked_for, "such a key may be one that DynamoDB refuses"
 
 
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/x", "/health", "/openapi.json"])
