@@ -33,10 +33,14 @@ class DynamoShards:
     def acquire(
         self, name: str, lease: str, former: str | None, ticked_at: datetime, now: datetime, until: datetime
     ) -> Shard | None:
-        """Take the shard's lease if it is free, over, or the `former` one of the same work; `None` when it is not."""
+        """Take the shard's lease if it is free, over, or the `former` one of the same work; `None` when it is not.
+
+        A lease that ends later than two of ours would was taken by a clock that is ahead; it is not waited for.
+        """
         expression = Expression()
         held, ends = expression.name("lease"), expression.name("lease_until")
-        condition = f"attribute_not_exists({held}) OR {ends} < {expression.value({'S': to_text(now)})}"
+        earliest, latest = (expression.value({"S": to_text(at)}) for at in (now, until + (until - now)))
+        condition = f"attribute_not_exists({held}) OR {ends} < {earliest} OR {ends} > {latest}"
         if former is not None:
             condition += f" OR {held} = {expression.value({'S': former})}"
         facts = {"lease": lease, "lease_until": to_text(until), "ticked_at": to_text(ticked_at)}
