@@ -69,10 +69,18 @@ def _given(job: Job, payload: str, remaining: Callable[[], float]) -> Given:
 def _ending(function: Function, given: Given) -> Ending:
     try:
         return Success(_result(function(given)))
-    except Discard as error:
-        return Failure(error.reason[:MAX_ERROR], "discarded")
     except BaseException as error:  # whatever a handler raises, SystemExit too, is how its attempt ended
-        return Failure(f"{type(error).__name__}: {error}"[:MAX_ERROR], "failed")
+        return Failure(_said(error), "discarded" if isinstance(error, Discard) else "failed")
+
+
+def _said(error: BaseException) -> str:
+    """Return an error's text as it can be stored; it is the handler's own, so that to ask for it may fail too."""
+    name = type(error).__name__
+    try:
+        text = str(error.reason) if isinstance(error, Discard) else f"{name}: {error}"
+    except Exception:
+        text = name
+    return text.encode(errors="replace").decode()[:MAX_ERROR]
 
 
 def _result(value: Any) -> str:

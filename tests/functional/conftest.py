@@ -10,7 +10,7 @@ from tests.support import handlers
 def _handlers() -> Iterator[None]:
     """Forget what ran before, and let what still runs end with its test."""
     handlers.RAN.clear()
-    handlers.SCRIPT.meanwhile = lambda: None
+    handlers.SCRIPT.meanwhile = handlers.SCRIPT.afterwards = lambda: None
     handlers.SCRIPT.go_on.clear()
     yield
     handlers.SCRIPT.go_on.set()

@@ -22,9 +22,13 @@ class Ran:
 
 @dataclass(slots=True)
 class Script:
-    """What the test wants to happen: `meanwhile` is called inside `test.meanwhile`, `go_on` ends `test.never`."""
+    """What the test wants to happen: `meanwhile` inside `test.meanwhile`, `afterwards` when `test.record` is done.
+
+    `go_on` ends `test.never`.
+    """
 
     meanwhile: Callable[[], Any] = lambda: None
+    afterwards: Callable[[], Any] = lambda: None
     go_on: Event = field(default_factory=Event)
 
 
@@ -46,6 +50,7 @@ def note(job: Job) -> None:
 def record(job: Job) -> Any:
     """Return the payload."""
     note(job)
+    SCRIPT.afterwards()
     return job.payload
 
 

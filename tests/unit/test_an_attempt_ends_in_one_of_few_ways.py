@@ -88,8 +88,6 @@ def test_what_it_raises_is_how_it_failed(error: BaseException, failure: Failure)
     assert ending(raising(error)) == failure
 
 
-@pytest.mark.xfail(strict=True, reason="attempt.py takes them for a handler that is stuck, or keeps what AWS refuses")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize(
     "error",
     [Wordless(), Discard(NO_REASON), ValueError("\ud800")],
