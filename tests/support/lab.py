@@ -284,12 +284,13 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
             patch.setenv(variable, tables[name])
         for name, variable in QUEUES.items():
             patch.setenv(variable, urls[name])
-        _forget()
+        forget()
         yield Lab(time, dynamodb, sqs, urls, tables, calls)
-        _forget()
+        forget()
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Forget what a container has wired."""
     for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.attempts, wiring._sqs):
         cached.cache_clear()
 
