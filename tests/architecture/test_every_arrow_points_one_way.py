@@ -11,8 +11,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SHARED, FUNCTIONS = ROOT / "shared", ROOT / "functions"
 STUBS = {"mypy_boto3_dynamodb", "mypy_boto3_sqs"}
@@ -103,9 +101,6 @@ def modules() -> list[Module]:
     return [Module(name, part_of(name), ast.parse(text), len(text.splitlines())) for name, text in texts.items()]
 
 
-each_module = pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
-
-
 def functions_of(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
@@ -114,27 +109,27 @@ def test_every_part_is_known() -> None:
     assert {module.part for module in modules()} <= OURS.keys()
 
 
-@each_module
-def test_a_module_imports_of_ours_only_what_is_below_it(module: Module) -> None:
+def test_a_module_imports_of_ours_only_what_is_below_it() -> None:
     """A step that knew an adapter could not be tried without AWS; a rule that knew a step could not be tried alone."""
-    own = {name for name in module.imports if name.split(".")[0] in {"onthedot", "handlers"} or name in paths()}
-    inside = {name for name in own if part_of(name) == module.part == "functions"}
-    assert {part_of(name) for name in own - inside} <= OURS[module.part]
+    for module in modules():
+        own = {name for name in module.imports if name.split(".")[0] in {"onthedot", "handlers"} or name in paths()}
+        inside = {name for name in own if part_of(name) == module.part == "functions"}
+        assert {part_of(name) for name in own - inside} <= OURS[module.part], module.name
 
 
-@each_module
-def test_a_module_imports_of_others_only_what_its_part_is_for(module: Module) -> None:
-    others = {name.split(".")[0] for name in module.imports} - {"onthedot", "handlers"} - sys.stdlib_module_names
-    assert others - {name.split(".")[0] for name in paths()} <= THEIRS.get(module.part, set())
+def test_a_module_imports_of_others_only_what_its_part_is_for() -> None:
+    for module in modules():
+        others = {name.split(".")[0] for name in module.imports} - {"onthedot", "handlers"} - sys.stdlib_module_names
+        assert others - {name.split(".")[0] for name in paths()} <= THEIRS.get(module.part, set()), module.name
 
 
-@each_module
-def test_the_router_stays_with_http_and_the_logger_with_telemetry(module: Module) -> None:
+def test_the_router_stays_with_http_and_the_logger_with_telemetry() -> None:
     """The router and pydantic cost every cold start of a worker, who needs neither."""
-    powertools = {name for name in module.imports if name.startswith("aws_lambda_powertools")}
-    router = {name for name in powertools if name.startswith("aws_lambda_powertools.event_handler")}
-    assert not router or module.part == "http"
-    assert not powertools - router or module.part == "telemetry"
+    for module in modules():
+        powertools = {name for name in module.imports if name.startswith("aws_lambda_powertools")}
+        router = {name for name in powertools if name.startswith("aws_lambda_powertools.event_handler")}
+        assert not router or module.part == "http", module.name
+        assert not powertools - router or module.part == "telemetry", module.name
 
 
 def test_there_is_no_circle() -> None:
@@ -147,45 +142,48 @@ def test_no_function_imports_the_client() -> None:
     assert not [module.name for module in modules() if "onthedot.client" in module.imports]
 
 
-@each_module
-def test_only_the_clock_reads_time_or_chance(module: Module) -> None:
+def test_only_the_clock_reads_time_or_chance() -> None:
     """Everything else is handed `now`, so that a test can move it (aws-traps 52)."""
-    if module.part == "clock":
-        return
-    assert not module.imports & TIME_AND_CHANCE
-    asked = [node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute) and node.attr in ASKED_FOR_TIME]
-    of_whom = {ast.unparse(node.value) for node in asked}
-    assert not of_whom & {"datetime", "date", "datetime.datetime", "datetime.date", "os"}
+    for module in modules():
+        if module.part == "clock":
+            continue
+        assert not module.imports & TIME_AND_CHANCE, module.name
+        asked = [
+            node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute) and node.attr in ASKED_FOR_TIME
+        ]
+        of_whom = {ast.unparse(node.value) for node in asked}
+        assert not of_whom & {"datetime", "date", "datetime.datetime", "datetime.date", "os"}, module.name
 
 
-@each_module
-def test_only_the_wiring_reads_the_environment(module: Module) -> None:
-    assert "os" not in module.imports or module.part in READS_OS
-    reads = any(
-        isinstance(node, ast.Attribute | ast.Name | ast.alias)
-        and getattr(node, "attr", getattr(node, "id", getattr(node, "name", ""))) in {"environ", "getenv", "environb"}
-        for node in ast.walk(module.tree)
-    )
-    assert not reads or module.part in READS_ENVIRONMENT
+def test_only_the_wiring_reads_the_environment() -> None:
+    for module in modules():
+        assert "os" not in module.imports or module.part in READS_OS, module.name
+        reads = any(
+            isinstance(node, ast.Attribute | ast.Name | ast.alias)
+            and getattr(node, "attr", getattr(node, "id", getattr(node, "name", "")))
+            in {"environ", "getenv", "environb"}
+            for node in ast.walk(module.tree)
+        )
+        assert not reads or module.part in READS_ENVIRONMENT, module.name
 
 
-@each_module
-def test_nothing_is_printed(module: Module) -> None:
-    calls = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
-    assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}
+def test_nothing_is_printed() -> None:
+    for module in modules():
+        calls = [node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call)]
+        assert "print" not in {call.id for call in calls if isinstance(call, ast.Name)}, module.name
 
 
-@each_module
-def test_a_module_fits_on_a_screen_or_two(module: Module) -> None:
-    thin = module.part == "functions" and "." not in module.name
-    assert module.lines <= (60 if thin else 250)
+def test_a_module_fits_on_a_screen_or_two() -> None:
+    for module in modules():
+        thin = module.part == "functions" and "." not in module.name
+        assert module.lines <= (60 if thin else 250), module.name
 
 
-@each_module
-def test_a_function_fits_in_a_glance(module: Module) -> None:
+def test_a_function_fits_in_a_glance() -> None:
     """25 lines is the aim; a table or a form may take a few more."""
-    long = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions_of(module.tree)}
-    assert {name: lines for name, lines in long.items() if lines > 30} == {}
+    for module in modules():
+        long = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions_of(module.tree)}
+        assert {name: lines for name, lines in long.items() if lines > 30} == {}, module.name
 
 
 def test_most_functions_are_small() -> None:
