@@ -7,7 +7,8 @@ import pytest
 
 os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and the metrics are made
 
-from tests.support.lab import Lab, running_lab  # noqa: E402
+import tests.support.loading  # noqa: F401 - changes how models are read
+from tests.support.lab import Lab, running_lab
 
 
 @pytest.fixture
