@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from threading import RLock
 from typing import Any
 
@@ -17,6 +18,7 @@ import moto.core.botocore_stubber as stubber
 import pytest
 import time_machine
 from moto import mock_aws
+from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import sqs_backends
 from tests.template.expansion import expand
 
@@ -56,6 +58,10 @@ SETTINGS = {
     "AWS_ACCESS_KEY_ID": "lab",
     "AWS_SECRET_ACCESS_KEY": "lab",
 }
+
+
+CONNECTIONS: dict[Any, Any] = {JobItem: None, ShardItem: None}
+"""PynamoDB's connections, made once for all labs, as the clients are."""
 
 
 @dataclass(slots=True)
@@ -228,7 +234,8 @@ class Lab:
 
     def _skip_idle_minutes(self) -> datetime:
         """Pass over the ticks that would find nothing on the agenda, and return the next one."""
-        entries = [item["agenda"]["S"] for item in self.items() if "agenda" in item]
+        jobs = dynamodb_backends[ACCOUNT][REGION].tables[self.tables["JobsTable"]].all_items()
+        entries = [item.attrs["agenda"].value for item in jobs if "agenda" in item.attrs]
         if entries and "tick" not in self.off:
             idle = Entry.parse(min(entries)).wake - timedelta(minutes=5) - self.next_tick
             self.next_tick += max(timedelta(0), idle // timedelta(minutes=1) * timedelta(minutes=1))
@@ -273,11 +280,11 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
     for name, value in (SETTINGS | settings).items():
         patch.setenv(name, value)
     calls: list[Call] = []
+    patch.setattr(boto3, "client", _client)
     patch.setattr(stubber.BotocoreStubber, "__call__", _one_at_a_time(stubber.BotocoreStubber.__call__, calls))
     with time_machine.travel(START, tick=False) as time, mock_aws():
         template, dynamodb, sqs = expand(), boto3.client("dynamodb"), boto3.client("sqs")
-        for model in (JobItem, ShardItem):
-            model._connection = None
+        forget()
         tables = {name: _create_table(dynamodb, name, template.properties(name)) for name in TABLES}
         urls = _create_queues(sqs, template.of_type("AWS::SQS::Queue"))
         for name, variable in TABLES.items():
@@ -285,12 +292,23 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
         for name, variable in QUEUES.items():
             patch.setenv(variable, urls[name])
         forget()
+        for model, connection in CONNECTIONS.items():
+            model._connection = connection
         yield Lab(time, dynamodb, sqs, urls, tables, calls)
+        CONNECTIONS.update((model, model._connection) for model in CONNECTIONS)
         forget()
 
 
+@cache
+def _client(service: Any, config: Any = None) -> Any:
+    """Return a client, made once for all labs: to make one takes longer than most stories."""
+    return boto3.Session().client(service, config=config)
+
+
 def forget() -> None:
-    """Forget what a container has wired."""
+    """Forget what a container has wired, and where PynamoDB is connected to."""
+    for model in CONNECTIONS:
+        model._connection = None
     for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.attempts, wiring._sqs):
         cached.cache_clear()
 
