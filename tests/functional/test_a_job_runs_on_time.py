@@ -6,11 +6,13 @@ from random import Random
 
 import pytest
 from tests.support.handlers import RAN, ran
-from tests.support.jobs import create, job
+from tests.support.jobs import create, job, new, wake_at
 from tests.support.lab import Lab
+from tests.support.worlds import Skewed, with_clock
 
 from onthedot.rules.agenda import delay_seconds
 from onthedot.rules.jobs import State
+from onthedot.steps.manage import create_all
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 DUE = {
@@ -84,3 +86,22 @@ def test_jobs_of_any_delay_start_within_two_seconds(lab: Lab) -> None:
     assert sorted(ran()) == sorted(jobs)
     late = [(call.at - jobs[call.id].run_at).total_seconds() for call in RAN]
     assert 0 <= min(late) <= max(late) <= 2
+
+
+class Backwards(Skewed):
+    """A clock that is set back a little whenever it is read."""
+
+    def now(self) -> datetime:
+        """Return the time, a hundredth of a second before the last one."""
+        self.ahead -= timedelta(milliseconds=10)
+        return super().now()
+
+
+def test_a_job_at_the_edge_of_what_sqs_holds_is_sent_by_the_one_who_wrote_it(lab: Lab) -> None:
+    """Judged again with a clock that was set back, it was far: written as handed over, not sent, and minutes late."""
+    create_all(with_clock(Backwards()), [new("j1", 899.965)])
+    assert wake_at(job("j1")) > job("j1").run_at, "it was written as one that is handed over at once"
+    assert len(lab.messages()) == 1
+    lab.advance(seconds=903)
+    assert ran() == ["j1"]
+    assert on_time(RAN[0].at, job("j1").run_at)
