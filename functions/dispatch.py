@@ -3,7 +3,7 @@
 from typing import Any
 
 from onthedot.messages import read_shard
-from onthedot.steps.dispatch import dispatch, oldest_overdue, watermark_age
+from onthedot.steps.dispatch import dispatch, oldest_overdue
 from onthedot.telemetry import gauge, invocation, logger
 from onthedot.wiring import shard_queue, world
 
@@ -24,7 +24,6 @@ def _look(record: dict[str, Any], context: Any) -> list[dict[str, str]]:
         )
         if looked is None:
             return []
-        gauge("WatermarkAge", watermark_age(world(), looked.shard.watermark).total_seconds())
         gauge("OldestOverdue", oldest_overdue(world(), looked.shard.name).total_seconds())
         if looked.again is not None:
             shard_queue().ask([looked.again])

@@ -24,6 +24,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
                 dynamodb=boto3.client("dynamodb", endpoint_url=endpoint),
                 sqs=boto3.client("sqs", endpoint_url=endpoint),
                 functions=boto3.client("lambda", endpoint_url=endpoint),
+                endpoint=endpoint,
             )
         yield deployed
     finally:

@@ -92,6 +92,13 @@ def test_it_has_one_stage_at_one_regional_endpoint(template: Template) -> None:
     assert only(template, "AWS::ApiGateway::RestApi")["EndpointConfiguration"] == {"Types": ["REGIONAL"]}
 
 
+def test_a_body_reaches_us_byte_by_byte(template: Template) -> None:
+    """Trap 41: a body that is handed over as text has its invalid UTF-8 replaced, and what is stored was never sent."""
+    gateway = only(template, "AWS::ApiGateway::RestApi")
+    assert gateway["BinaryMediaTypes"] == ["*/*"]
+    assert gateway["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+
+
 def test_a_changed_parameter_reaches_the_stage() -> None:
     """Trap 22: unless told to deploy always, SAM names a deployment by a hash that knows no parameters."""
     assert "\n      AlwaysDeploy: true" in (ROOT / "template.yaml").read_text()

@@ -44,21 +44,18 @@ class DynamoPayloads:
 
         Raises: LookupError when the item that held it is gone.
         """
-        return self.texts([job])[0]
+        [text] = self.texts([job])
+        if text is None:
+            raise LookupError(f"the payload of {job.id} is gone")
+        return text
 
-    def texts(self, jobs: Sequence[Job]) -> list[str]:
-        """Return the payloads of many jobs, in their order.
-
-        Raises: LookupError when the item that held one is gone.
-        """
+    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
+        """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
         keys = {(job.schedule, job.payload.stored_as) for job in jobs if job.payload.stored_as}
         models = call(self.clock, lambda: list(JobItem.batch_get(list(keys), consistent_read=True))) if keys else []
         found = {(model.schedule, model.slot): model.payload for model in models}
         return [_text(job, found) for job in jobs]
 
 
-def _text(job: Job, found: Mapping[tuple[str, str], str | None]) -> str:
-    text = found.get((job.schedule, job.payload.stored_as)) if job.payload.stored_as else job.payload.text
-    if text is None:
-        raise LookupError(f"the payload of {job.id} is gone")
-    return text
+def _text(job: Job, found: Mapping[tuple[str, str], str | None]) -> str | None:
+    return found.get((job.schedule, job.payload.stored_as)) if job.payload.stored_as else job.payload.text

@@ -85,7 +85,9 @@ def _documents(world: World, results: Sequence[Result | Problem], firsts: Mappin
     return documents
 
 
-def _document(result: Result | Problem, firsts: Mapping[Key, NewJob], texts: Mapping[Key, str]) -> dict[str, Any]:
+def _document(
+    result: Result | Problem, firsts: Mapping[Key, NewJob], texts: Mapping[Key, str | None]
+) -> dict[str, Any]:
     match result:
         case Created(job):
             return {"status": 201, "job": job_view(job, firsts[job.key].payload)}
@@ -100,6 +102,6 @@ def _document(result: Result | Problem, firsts: Mapping[Key, NewJob], texts: Map
     return {"status": problem.status, "problem": document(problem)}
 
 
-def _repeated(job: Job, texts: Mapping[Key, str]) -> dict[str, Any]:
+def _repeated(job: Job, texts: Mapping[Key, str | None]) -> dict[str, Any]:
     """Return the view of a job that was made before; without its texts where the answer has no room for them."""
     return job_view(job, texts[job.key]) if texts else brief(job_view(job, "null"))

@@ -73,7 +73,8 @@ def _done(world: World, request: Request, result: Changed | TooLate | None) -> A
 
 
 def _shown(world: World, status: int, job: Job) -> Answer:
-    return Answer(status, write(job_view(job, world.payloads.text(job))))
+    [payload] = world.payloads.texts([job])
+    return Answer(status, write(job_view(job, payload)))
 
 
 def _key(request: Request) -> tuple[str, str]:

@@ -8,15 +8,15 @@ from onthedot.rules.instants import MILLISECOND, from_text, shown
 from onthedot.rules.jobs import ONE_SLOT, Job
 
 
-def job_view(job: Job, payload: str) -> dict[str, Any]:
-    """Return the Job of `api.md`."""
+def job_view(job: Job, payload: str | None) -> dict[str, Any]:
+    """Return the Job of `api.md`; without a payload when its item is gone."""
     view = {
         "id": job.id,
         **_slot(job),
         "handler": job.handler,
         "state": job.state.value,
         "run_at": shown(job.run_at),
-        "payload": Raw(payload),
+        "payload": Raw(payload) if payload is not None else None,
         "group": job.group,
         "attempt": job.attempt,
         "max_attempts": job.retry.max_attempts if job.retry else None,

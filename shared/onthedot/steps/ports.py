@@ -69,11 +69,8 @@ class Payloads(Protocol):
         Raises: LookupError when the item that held it is gone.
         """
 
-    def texts(self, jobs: Sequence[Job]) -> list[str]:
-        """Return the payloads of many jobs, in their order.
-
-        Raises: LookupError when the item that held one is gone.
-        """
+    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
+        """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
 
 
 class Index(StrEnum):

@@ -88,12 +88,16 @@ class Payloads:
         self.rows[name] = text
 
     def text(self, job: Job) -> str:
-        return self.texts([job])[0]
+        [text] = self.texts([job])
+        if text is None:
+            raise LookupError(job.id)
+        return text
 
-    def texts(self, jobs: Sequence[Job]) -> list[str]:
+    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
         self.read += sum(job.payload.size for job in jobs)
         return [
-            job.payload.text if job.payload.text is not None else self.rows[job.payload.stored_as or ""] for job in jobs
+            job.payload.text if job.payload.text is not None else self.rows.get(job.payload.stored_as or "")
+            for job in jobs
         ]
 
 

@@ -61,6 +61,18 @@ def test_payloads_come_back_from_their_items(lab: Lab) -> None:
     assert {item["id"]: item["payload"]["text"] for item in items} == texts
 
 
+def test_a_job_whose_payload_is_gone_is_still_shown_and_hides_no_other(lab: Lab) -> None:
+    for job_id in ("kept", "lost"):
+        lab.call("POST", "/jobs", {"handler": "example.echo", "id": job_id, "payload": "x" * 2_000, "delay": 3_600})
+    [stored] = [item for item in lab.items() if item["schedule"]["S"] == "job#lost" and item["slot"]["S"] != "-"]
+    lab.dynamodb.delete_item(TableName="JobsTable", Key={name: stored[name] for name in ("schedule", "slot")})
+    assert "payload" not in lab.job("lost")
+    assert {item["id"]: "payload" in item for item in lab.call("GET", "/jobs").body["items"]} == {
+        "kept": True,
+        "lost": False,
+    }
+
+
 def test_a_repeated_batch_meets_its_jobs(lab: Lab) -> None:
     create(lab, 30)
     jobs = [{"handler": "example.echo", "id": f"j{number}", "delay": 60 + number} for number in range(30)]

@@ -1,0 +1,134 @@
+"""What a job's life costs, as DynamoDB's emulator counts it (`ReturnConsumedCapacity`), index writes included.
+
+`pytest -s tests/e2e/test_a_job_costs_five_write_units.py` prints the table.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+from tests.e2e.deployed import Deployed
+from tests.support.jobs import create
+from tests.support.worlds import client_of
+
+from onthedot import wiring
+from onthedot.rules.agenda import Entry
+from onthedot.rules.jobs import Job
+from onthedot.rules.policies import Policies
+from onthedot.steps.finish import Failure, Success, finish
+from onthedot.steps.manage import cancel, reschedule
+from onthedot.steps.ports import Refusal, World
+from onthedot.steps.start import Attempt, start
+
+pytestmark = pytest.mark.e2e
+
+LARGE = '"' + "x" * (100 * 1024 - 200) + '"'
+
+
+class Nowhere:
+    """A queue that takes everything and brings it to nobody."""
+
+    def send(self, entries: Sequence[Entry], due_at: Callable[[Entry], datetime]) -> list[Refusal]:  # noqa: ARG002
+        """Accept every message."""
+        return []
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts the write units of a client's calls, by step."""
+
+    units: dict[str, float] = field(default_factory=dict)
+    step: str | None = None
+
+    @contextmanager
+    def of(self, step: str) -> Iterator[None]:
+        """Count what is written inside under this name."""
+        self.step, self.units[step] = step, 0
+        yield
+        self.step = None
+
+    def ask(self, params: dict[str, Any], **_: Any) -> None:
+        """Ask DynamoDB to say what a call costs."""
+        params["ReturnConsumedCapacity"] = "INDEXES"
+
+    def count(self, parsed: dict[str, Any], **_: Any) -> None:
+        """Add what a call cost."""
+        if self.step:
+            self.units[self.step] += parsed["ConsumedCapacity"]["CapacityUnits"]
+
+
+@pytest.fixture
+def world(stack: Deployed) -> Iterator[World]:
+    """Return the steps' world on the deployed tables, with a queue that leads nowhere: no worker meddles."""
+    with stack.world() as world:
+        yield replace(world, queue=Nowhere())
+
+
+@pytest.fixture
+def meter(world: World) -> Meter:
+    """Return what counts the writes of the world."""
+    meter = Meter()
+    events = client_of(world, "jobs").meta.events
+    for call in ("PutItem", "UpdateItem"):
+        events.register(f"provide-client-params.dynamodb.{call}", meter.ask)
+        events.register(f"after-call.dynamodb.{call}", meter.count)
+    return meter
+
+
+def begin(world: World, job: Job) -> Attempt:
+    """Start the job as its message does."""
+    assert job.wake is not None
+    attempt = start(world, Entry(job.wake, job.schedule, job.slot), Policies())
+    assert isinstance(attempt, Attempt)
+    return attempt
+
+
+def live(world: World, meter: Meter, name: str, **said: Any) -> dict[str, float]:
+    """Count a job's life, from its creation to its success."""
+    with meter.of("create"):
+        job = create(name, world=world, handler="test.units", **said)
+    with meter.of("start"):
+        attempt = begin(world, job)
+    with meter.of("finish"):
+        assert finish(world, attempt.job, Success("null"))
+    print(f"\n{name}: {meter.units}, {sum(meter.units.values()):g} in all")
+    return meter.units
+
+
+def test_a_small_job(world: World, meter: Meter) -> None:
+    assert live(world, meter, "units-small", payload='{"a":1}') == {"create": 2, "start": 1, "finish": 2}
+
+
+def test_the_longest_names_and_a_group_cost_one_more(world: World, meter: Meter) -> None:
+    name, group = "u" * 64, "g" * 64
+    assert live(world, meter, name, group=group, payload="1") == {"create": 3, "start": 1, "finish": 2}
+
+
+def test_a_large_payload_costs_its_kilobytes_once(world: World, meter: Meter) -> None:
+    assert live(world, meter, "units-large", payload=LARGE) == {"create": 102, "start": 1, "finish": 2}
+
+
+def test_what_people_do_to_a_job(world: World, meter: Meter) -> None:
+    job = create("units-moved", 3_600, world=world, payload=LARGE)
+    with meter.of("reschedule"):
+        reschedule(world, *job.key, world.clock.now(), None)
+    with meter.of("cancel"):
+        cancel(world, *job.key)
+    print(f"\n{meter.units}")
+    assert meter.units == {"reschedule": 3, "cancel": 2}
+
+
+def test_a_failed_attempt(world: World, meter: Meter) -> None:
+    attempt = begin(world, create("units-failed", world=world, handler="test.units"))
+    with meter.of("dead"):
+        finish(world, attempt.job, Failure("it failed", "failed"))
+    print(f"\n{meter.units}")
+    assert meter.units == {"dead": 3}
+
+
+def test_the_deployed_stack_is_what_is_measured(stack: Deployed, world: World) -> None:
+    assert wiring.settings().jobs_table == stack.outputs["JobsTableName"]
+    assert world.shard_count == 2
