@@ -49,7 +49,7 @@ test: lint ## Every check; ARGS go to pytest
 lint: setup ## Style and types
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m ruff format --check .
-	@.venv/bin/python -m mypy shared functions local tests
+	@.venv/bin/python -m mypy shared functions local tests benchmarks
 
 .PHONY: build
 build: setup ## Build the functions and their layer for AWS

@@ -38,4 +38,4 @@ def expand(template: Path, parameters: dict[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(expand(Path(sys.argv[1]), json.loads(line))), flush=True)  # noqa: T201
+        print(json.dumps(expand(Path(sys.argv[1]), json.loads(line))), flush=True)

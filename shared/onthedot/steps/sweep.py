@@ -30,6 +30,6 @@ def sweep(world: World, shard: Shard, has_time: Callable[[], bool]) -> int:
 
 
 def _is_due(shard: Shard, now: datetime, timing: Timing) -> bool:
-    """Tell whether the last sweep is an hour ago; one from the future was noted by a fast clock, and is not believed."""
+    """Tell whether the last sweep is an hour ago; one from the future was noted by a fast clock: not believed."""
     since = now - shard.swept_at if shard.swept_at else SWEEP_EVERY
     return not -2 * timing.max_skew <= since < SWEEP_EVERY
