@@ -8,11 +8,14 @@
 A handler runs at least once for each job, perhaps more: `job.idempotency_key` is the same for every attempt.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
+
+from onthedot.rules.jobs import NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +73,25 @@ def handler(
     """Register the function below as what jobs with this handler's name do.
 
     Units: `timeout` in seconds.
-    Raises: ValueError when another function has the name.
+    Raises: ValueError when another function has the name, when no request could name it, or for limits that are none.
     """
+    if not re.fullmatch(NAME, name):
+        raise ValueError(f"no request can name a handler {name!r}: {NAME}")
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise ValueError(f"the timeout of {name} is {timeout}; it must be a number of seconds above 0")
+    if max_attempts is not None and max_attempts < 1:
+        raise ValueError(f"the max_attempts of {name} is {max_attempts}; one attempt is the least")
+    span = None if timeout is None else timedelta(seconds=timeout)
 
     def register(function: Function) -> Function:
         there = _HANDLERS.get(name)
-        if there is not None and there.function.__module__ != function.__module__:
-            raise ValueError(
-                f"two handlers are named {name!r}: in {there.function.__module__} and {function.__module__}"
-            )
-        span = None if timeout is None else timedelta(seconds=timeout)
+        if there is not None and _home(there.function) != _home(function):
+            raise ValueError(f"two handlers are named {name!r}: {_home(there.function)} and {_home(function)}")
         _HANDLERS[name] = Handler(name, function, max_attempts, span)
         return function
 
     return register
+
+
+def _home(function: Function) -> str:
+    return f"{function.__module__}.{function.__qualname__}"

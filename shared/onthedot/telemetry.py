@@ -20,7 +20,9 @@ from onthedot.steps.ports import Event
 
 Handler = Callable[[Any, Any], Any]
 
-WORRYING = frozenset({Event.JOB_DEAD, Event.JOB_NOT_HANDED_OVER, Event.FINISH_LOST, Event.JOB_TAKEN_OVER})
+WORRYING = frozenset(
+    {Event.JOB_DEAD, Event.JOB_NOT_HANDED_OVER, Event.FINISH_LOST, Event.JOB_TAKEN_OVER, Event.JOB_RESCUED}
+)
 
 logger = Logger()
 metrics = Metrics(namespace="Onthedot")

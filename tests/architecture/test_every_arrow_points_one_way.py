@@ -21,7 +21,7 @@ OURS = {
     "messages": {"rules"},
     "clock": {"rules"},
     "settings": {"rules"},
-    "handler": set(),
+    "handler": {"rules"},
     "client": set(),
     "onthedot": {"handler"},
     "steps": {"steps", "ports", "rules", "messages"},

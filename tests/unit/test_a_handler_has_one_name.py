@@ -42,7 +42,7 @@ def test_what_it_does_not_say_is_left_open() -> None:
 def test_two_modules_may_not_use_one_name() -> None:
     """Which of them ran would depend on the order of imports."""
     handler("unit.a")(function_of("one"))
-    with pytest.raises(ValueError, match=r"'unit\.a': in one and two"):
+    with pytest.raises(ValueError, match=r"'unit\.a': one\..* and two\."):
         handler("unit.a")(function_of("two"))
     assert HANDLERS["unit.a"].function.__module__ == "one"
 
@@ -57,3 +57,29 @@ def test_a_module_may_be_imported_again() -> None:
 def test_nobody_else_changes_the_handlers() -> None:
     with pytest.raises(TypeError):
         HANDLERS["x"] = HANDLERS["example.echo"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["", "has space", "-first", "a" * 65, "a/b"])
+def test_a_name_that_no_request_can_say_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no request can name"):
+        handler(name)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_a_timeout_that_is_none_is_refused(timeout: float) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        handler("unit.a", timeout=timeout)
+
+
+def test_no_attempt_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="one attempt"):
+        handler("unit.a", max_attempts=0)
+
+
+def test_two_functions_of_one_module_may_not_share_a_name() -> None:
+    """The second one silently took the place of the first."""
+    first, second = function_of("one"), function_of("one")
+    second.__qualname__ = "another"
+    handler("unit.a")(first)
+    with pytest.raises(ValueError, match="two handlers"):
+        handler("unit.a")(second)

@@ -11,11 +11,11 @@ from onthedot.http.shapes import check
 from onthedot.http.views import job_view
 from onthedot.rules.errors import Fault, Invalid, Kind, Unavailable
 from onthedot.rules.instants import shown
-from onthedot.rules.jobs import Job, key_of
+from onthedot.rules.jobs import NAME, Job, key_of
 from onthedot.steps.manage import Changed, Created, Exists, TooLate, cancel, create_all, reschedule
 from onthedot.steps.ports import World
 
-JOB_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}(@[A-Za-z0-9.:_-]{1,80})?")
+JOB_ID = re.compile(rf"{NAME}(@[A-Za-z0-9.:_-]{{1,80}})?")
 
 
 def create_job(world: World, request: Request) -> Answer:

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
 
 from onthedot.rules.inputs import Time, read_duration, read_time
-from onthedot.rules.jobs import State
+from onthedot.rules.jobs import NAME, State
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MOST_JOBS = 500
 USUAL_PAGE = 50
 LONGEST_PAGE = 100
 
-Name = Annotated[str, StringConstraints(pattern=NAME)]
+Name = Annotated[str, StringConstraints(pattern=f"^{NAME}$")]
 TimeIn = Annotated[
     Time,
     PlainValidator(read_time),

@@ -17,6 +17,9 @@ from hashlib import sha256
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import from_text, shown, to_text, up_to_second
 
+NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""The pattern of every name and id that callers choose."""
+
 ONE_SLOT = "-"
 """The slot of every one-off job, never its `run_at`: the same id twice must meet the same key."""
 

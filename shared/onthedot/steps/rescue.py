@@ -14,7 +14,7 @@ from onthedot.rules.instants import seconds_up
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.policies import Policies
 from onthedot.rules.starting import Verdict, judge
-from onthedot.steps.ports import World
+from onthedot.steps.ports import Event, World
 from onthedot.steps.put import put
 from onthedot.steps.start import LATE, WORKER_DIED, end_without_attempt, rest_of_lease
 from onthedot.steps.work import Hold
@@ -40,7 +40,8 @@ def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
             end_without_attempt(world, job, State.SKIPPED, LATE)
         case ((Verdict.DUE | Verdict.EARLY | Verdict.TAKE_OVER), Job() as job):
             again = replace(job, state=State.SCHEDULED, run_at=_later(world, job), owner=None, lease_until=None)
-            put(world, again, partial(world.jobs.change, job))
+            if put(world, again, partial(world.jobs.change, job)).won:
+                world.journal.job(Event.JOB_RESCUED, again)
     return True
 
 
