@@ -16,9 +16,9 @@ from local.emulator import Emulator
 from local.lock import hold
 from local.progress import Failure, say, step
 from local.setup import LOCAL
-from onthedot.client import Answer, Client
+from onthedot.client import Client
 
-HEALTHY_SECONDS = 120
+HEALTHY_SECONDS = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,8 @@ def _deploy(home: Path, stack: Stack, parameters: Mapping[str, str], digest: str
     api = urlsplit(sam.outputs(stack.emulator)["ApiUrl"])
     url = f"{stack.emulator.url}/_aws/execute-api/{api.netloc.partition('.')[0]}{api.path}"
     deployed = replace(stack, url=url, digest=digest)
+    with step("Starting the functions"):
+        _start_functions(deployed)
     _write(home, deployed)
     return deployed
 
@@ -112,22 +114,21 @@ def _wait_until_healthy(home: Path, stack: Stack) -> None:
     if answer.status == 200:
         return
     with step("Waiting until it is healthy"):
-        answer = _tick_until_healthy(stack)
+        deadline = time.monotonic() + HEALTHY_SECONDS
+        while answer.status != 200 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            answer = stack.client.call("GET", "/health")
     if answer.status != 200:
         raise Failure(
             f"The stack is up, but not healthy: {answer.status} {answer.text}\nIts log: {home / 'emulator.log'}"
         )
 
 
-def _tick_until_healthy(stack: Stack) -> Answer:
+def _start_functions(stack: Stack) -> None:
+    """Spare the first jobs the wait for the timer's first tick, a minute, and for the start of a worker."""
     outputs = sam.outputs(stack.emulator)
-    # The timer's first tick comes after a minute, and the first job would be late by the worker's start: spare both.
     _invoke(stack, outputs["TickFunctionName"], {})
     _invoke(stack, outputs["WorkerFunctionName"], {"Records": []})
-    deadline = time.monotonic() + HEALTHY_SECONDS
-    while (answer := stack.client.call("GET", "/health")).status != 200 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return answer
 
 
 def _invoke(stack: Stack, function: str, event: object) -> None:
