@@ -17,7 +17,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
     """Ask a dispatcher to look at each shard."""
     now, rows = world().clock.now(), world().shards.all()
     last = max((row.ticked_at for row in rows if row.ticked_at), default=now)
-    ages = [watermark_age(world(), row.watermark or "") for row in rows]
+    ages = [watermark_age(world(), row.watermark) for row in rows]
     gauge("TickAge", (now - last).total_seconds())
     gauge("WatermarkAge", max(ages, default=timedelta(0)).total_seconds())
     shard_queue().ask(ShardMessage(name, now) for name in shard_names(rows, world().shard_count))

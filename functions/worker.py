@@ -3,7 +3,7 @@
 from typing import Any
 
 import handlers  # noqa: F401 - found by import
-from onthedot.steps.work import Worked, work
+from onthedot.steps.work import Runner, Worked, work
 from onthedot.telemetry import end_process, invocation, logger
 from onthedot.wiring import attempts, held, world
 
@@ -11,8 +11,8 @@ from onthedot.wiring import attempts, held, world
 @invocation
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Work on the messages; report those that are not acknowledged, so that they come again."""
-    records = event["Records"]
-    worked = world().side_by_side(lambda record: _work(record, context), records)
+    records, runner = event["Records"], attempts()
+    worked = world().side_by_side(lambda record: _work(record, context, runner), records)
     if any(result.stuck for result in worked):
         end_process()
     return {
@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     }
 
 
-def _work(record: dict[str, Any], context: Any) -> Worked:
+def _work(record: dict[str, Any], context: Any, runner: Runner) -> Worked:
     def hold(seconds: int) -> None:
         held("job").hold(record["receiptHandle"], seconds)
 
@@ -32,7 +32,7 @@ def _work(record: dict[str, Any], context: Any) -> Worked:
         hold(0)
         return Worked(acknowledged=False)
     try:
-        return work(world(), record["body"], attempts(), hold)
+        return work(world(), record["body"], runner, hold)
     except Exception:
         logger.exception("message_failed")
         return Worked(acknowledged=False)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from onthedot.rules.jobs import NAME
+from onthedot.rules.policies import MOST_ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,8 @@ def handler(
         raise ValueError(f"no request can name a handler {name!r}: {NAME}")
     if timeout is not None and not 0 < timeout < float("inf"):
         raise ValueError(f"the timeout of {name} is {timeout}; it must be a number of seconds above 0")
-    if max_attempts is not None and max_attempts < 1:
-        raise ValueError(f"the max_attempts of {name} is {max_attempts}; one attempt is the least")
+    if max_attempts is not None and not 1 <= max_attempts <= MOST_ATTEMPTS:
+        raise ValueError(f"the max_attempts of {name} is {max_attempts}; it must be 1 to {MOST_ATTEMPTS}")
     span = None if timeout is None else timedelta(seconds=timeout)
 
     def register(function: Function) -> Function:

@@ -16,12 +16,16 @@ SHARDS = frozenset(str(number) for number in range(MOST_SHARDS))
 
 @dataclass(frozen=True, slots=True)
 class ShardMessage:
-    """Asks a dispatcher to look at one shard; `lease` is the one to go on under, `hops` how often that was done."""
+    """Asks a dispatcher to look at one shard.
+
+    One that had work left says under which `lease` to go on, where it had `swept` to, and how many `hops` it was.
+    """
 
     shard: str
     ticked_at: datetime
     hops: int = 0
     lease: str | None = None
+    swept: str | None = None
 
 
 def job_text(entry: Entry) -> str:
@@ -46,6 +50,7 @@ def shard_text(message: ShardMessage) -> str:
             "ticked_at": to_text(message.ticked_at),
             "hops": message.hops,
             "lease": message.lease,
+            "swept": message.swept,
         }
     )
 
@@ -56,10 +61,15 @@ def read_shard(text: str) -> ShardMessage:
     Raises: ValueError when it is none; the queue then drops it within two minutes, and the next tick brings another.
     """
     match _object(text):
-        case {"v": 1, "shard": str(shard), "ticked_at": str(at), "hops": int(hops), "lease": str() | None as lease} if (
-            shard in SHARDS
-        ):
-            return ShardMessage(shard, from_text(at), hops, lease)
+        case {
+            "v": 1,
+            "shard": str(shard),
+            "ticked_at": str(at),
+            "hops": int(hops),
+            "lease": str() | None as lease,
+            "swept": str() | None as swept,
+        } if shard in SHARDS:
+            return ShardMessage(shard, from_text(at), hops, lease, swept)
     raise ValueError(f"not a shard message: {text[:200]}")
 
 

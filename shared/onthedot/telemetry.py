@@ -21,7 +21,14 @@ from onthedot.steps.ports import Event
 Handler = Callable[[Any, Any], Any]
 
 WORRYING = frozenset(
-    {Event.JOB_DEAD, Event.JOB_NOT_HANDED_OVER, Event.FINISH_LOST, Event.JOB_TAKEN_OVER, Event.JOB_RESCUED}
+    {
+        Event.JOB_DEAD,
+        Event.JOB_GIVEN_BACK,
+        Event.JOB_NOT_HANDED_OVER,
+        Event.JOB_RESCUED,
+        Event.JOB_TAKEN_OVER,
+        Event.FINISH_LOST,
+    }
 )
 
 logger = Logger()

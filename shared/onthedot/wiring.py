@@ -60,7 +60,7 @@ def world() -> World:
         clock=clock,
         jobs=DynamoJobs(dynamodb, clock, here.jobs_table, here.shards, here.timing.margin),
         payloads=DynamoPayloads(dynamodb, clock, here.jobs_table, here.shards),
-        indexes=DynamoIndexes(clock),
+        indexes=DynamoIndexes(dynamodb, clock, here.jobs_table),
         shards=DynamoShards(dynamodb, clock, here.shards_table),
         queue=JobQueue(_sqs(), clock, threads, here.queue_urls["job"]),
         strays=StrayQueue(_sqs(), here.queue_urls["stray"]),

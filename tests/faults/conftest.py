@@ -2,13 +2,7 @@
 
 import pytest
 from tests.faults.failing import Faults, install
-from tests.support import handlers
 from tests.support.lab import Lab
-
-
-@pytest.fixture(autouse=True)
-def _handlers() -> None:
-    handlers.RAN.clear()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from onthedot import wiring
 from onthedot.rules.errors import Throttled, Unavailable
 from onthedot.rules.jobs import ONE_SLOT, State, started
 from onthedot.steps.ports import Index, Shard
+from onthedot.steps.start import CHANGES_TRIED
 
 KEY = ("job#a", ONE_SLOT)
 SECOND = timedelta(seconds=1)
@@ -139,7 +140,7 @@ def test_a_worker_that_could_not_start_leaves_its_message(lab: Lab, faults: Faul
 
 def test_a_worker_that_could_not_finish_leaves_its_message(lab: Lab, faults: Faults) -> None:
     jobs.create("now")
-    faults.on("UpdateItem", None, throttled())
+    faults.on("UpdateItem", None, *[throttled()] * CHANGES_TRIED)
     (message,) = lab.receive("JobQueue")
     assert lab.invoke("JobQueue", [message]) == {message["Body"]}
     assert jobs.job("now").state is State.RUNNING

@@ -1,16 +1,20 @@
 """200 OK with failures inside, which no emulator returns (aws-traps 49), and index reads (aws-traps 46)."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from tests.faults.failing import Faults, refused
 from tests.support import jobs
+from tests.support.handlers import ran
 from tests.support.lab import Lab
 
 from onthedot import wiring
+from onthedot.adapters import batches
 from onthedot.adapters.sqs import ROUNDS
 from onthedot.messages import ShardMessage, job_text
 from onthedot.rules.agenda import Entry
+from onthedot.rules.errors import Throttled
 from onthedot.rules.jobs import ONE_SLOT
 from onthedot.steps.ports import Refusal
 
@@ -27,6 +31,32 @@ def entries(count: int) -> list[Entry]:
 
 def send(count: int) -> list[Refusal]:
     return wiring.world().queue.send(entries(count), lambda entry: entry.wake)
+
+
+def test_keys_that_are_left_out_for_ever_are_a_throttle(faults: Faults) -> None:
+    """PynamoDB asked for them without a pause and without an end, until Lambda ended the function."""
+    key = {"schedule": {"S": "job#a"}, "slot": {"S": ONE_SLOT}}
+    left_out: dict[str, Any] = {"Responses": {}, "UnprocessedKeys": {"JobsTable": {"Keys": [key]}}}
+    faults.on("BatchGetItem", *[left_out] * 100)
+    with pytest.raises(Throttled):
+        wiring.world().indexes.read([("job#a", ONE_SLOT)])
+    assert faults.count("BatchGetItem") == batches.ROUNDS
+
+
+def test_a_key_that_cannot_be_used_for_now_is_not_the_messages_fault(lab: Lab, faults: Faults) -> None:
+    """SQS blames the sender for a throttled KMS key, too: a whole shard went to the strays."""
+
+    def throttled_key(asked: dict[str, Any]) -> dict[str, Any]:
+        one = {"SenderFault": True, "Code": "KmsThrottled", "Message": ""}
+        return {"Successful": [], "Failed": [{"Id": it["Id"], **one} for it in asked["Entries"]]}
+
+    jobs.create("far", 1_000)
+    lab.time.shift(timedelta(seconds=900))
+    faults.on("SendMessageBatch", None, *[throttled_key] * ROUNDS)
+    lab.tick()
+    assert lab.messages("StrayQueue") == []
+    lab.advance(minutes=3)
+    assert ran() == ["far"]
 
 
 def test_what_is_refused_is_sent_again_and_the_rest_is_not(lab: Lab, faults: Faults) -> None:

@@ -37,3 +37,11 @@ def test_the_tick_tells_of_the_hindmost_shard(lab: Lab, capsys: pytest.CaptureFi
         lab.tick()
     assert watermark_age(capsys.readouterr().out) == 300
     assert lab.call("GET", "/health").status == 503
+
+
+def test_a_shard_that_was_never_drained_is_told_of(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    """It had no watermark, and what has no watermark was taken for new."""
+    lab.dynamodb.put_item(TableName="ShardsTable", Item={"shard": {"S": "1"}})
+    hold(lab, "1")
+    lab.tick()
+    assert watermark_age(capsys.readouterr().out) > 200

@@ -122,5 +122,18 @@ def test_one_without_the_lease_does_not_sweep(lab: Lab) -> None:
     assert mine is not None
     lab.time.shift(60)
     assert world.shards.acquire("0", "other", None, now, lab.now(), lab.now() + LEASE)
-    assert sweep.sweep(world, mine, lambda: True) == 0
+    assert sweep.sweep(world, mine, lambda: True) is None
     assert sent(lab) == 0
+
+
+def test_what_one_look_has_no_time_for_is_swept_by_the_next(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each hour began with the oldest again, so what lay behind them was never sent."""
+    overdue(lab, 12)
+    monkeypatch.setattr(drain, "PAGE", 5)
+    monkeypatch.setattr(sweep, "PAGE", 5)
+    world = wiring.world()
+    looked = dispatch(world, ShardMessage("0", world.clock.now()), time_for(2))
+    looks = 1
+    while looked is not None and looked.again is not None:
+        looked, looks = dispatch(world, looked.again, time_for(1)), looks + 1
+    assert (sent(lab), looks) == (12, 3)

@@ -3,8 +3,9 @@
 import pytest
 from tests.template.expansion import Template, expand, referenced
 
+from onthedot.rules.policies import MOST_ATTEMPTS
+
 DAY = 86_400
-MOST_ATTEMPTS = 50
 WORKED_OFF = {"JobQueue": "JobDeadLetterQueue", "ShardQueue": "ShardDeadLetterQueue"}
 KEPT = {"JobDeadLetterQueue", "ShardDeadLetterQueue", "StrayQueue", "TimerDeadLetterQueue"}
 

@@ -40,7 +40,7 @@ EXPECTED: dict[str, Grants] = {
         "DispatchLog": LOG,
     },
     "WorkerRole": {
-        "JobsTable": {"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem"},
+        "JobsTable": {"dynamodb:GetItem", "dynamodb:UpdateItem"},
         "JobQueue": RECEIVE,
         "StrayQueue": SEND,
         "WorkerLog": LOG,

@@ -18,8 +18,8 @@ def test_a_message_stays_hidden_while_its_function_runs_and_not_much_longer(seco
 
 
 def test_the_default_job_fits_the_shortest_worker() -> None:
-    """A job takes up to 60 s by default, and the worker needs 15 s to record how it ended."""
-    assert min(ALLOWED) >= 60 + 15
+    """A job takes up to 60 s by default, and the worker needs a margin to start it and one to record how it ended."""
+    assert min(ALLOWED) >= 60 + 2 * 15
     assert max(ALLOWED) <= 900
 
 

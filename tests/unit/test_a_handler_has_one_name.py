@@ -71,9 +71,10 @@ def test_a_timeout_that_is_none_is_refused(timeout: float) -> None:
         handler("unit.a", timeout=timeout)
 
 
-def test_no_attempt_at_all_is_refused() -> None:
-    with pytest.raises(ValueError, match="one attempt"):
-        handler("unit.a", max_attempts=0)
+@pytest.mark.parametrize("attempts", [0, 51])
+def test_attempts_that_are_none_or_more_than_sqs_would_bear_are_refused(attempts: int) -> None:
+    with pytest.raises(ValueError, match="must be 1 to 50"):
+        handler("unit.a", max_attempts=attempts)
 
 
 def test_two_functions_of_one_module_may_not_share_a_name() -> None:

@@ -13,20 +13,24 @@ from onthedot.messages import ShardMessage, job_text, read_job, read_shard, shar
 from onthedot.rules.agenda import Entry
 
 JOB = '{"v":1,"schedule":"job#a","slot":"-","wake":"2027-03-28T01:00:00.000Z"}'
-SHARD = '{"v":1,"shard":"3","ticked_at":"2027-03-28T01:00:00.000Z","hops":2,"lease":"f00"}'
-FIRST = '{"v":1,"shard":"3","ticked_at":"2027-03-28T01:00:00.000Z","hops":0,"lease":null}'
+SWEPT = "2027-03-28T00:00:00.000Z#job#j1#-"
+SHARD = (
+    '{"v":1,"shard":"3","ticked_at":"2027-03-28T01:00:00.000Z","hops":2,"lease":"f00",'
+    '"swept":"2027-03-28T00:00:00.000Z#job#j1#-"}'
+)
+FIRST = '{"v":1,"shard":"3","ticked_at":"2027-03-28T01:00:00.000Z","hops":0,"lease":null,"swept":null}'
 
 
 def test_the_first_releases_messages_are_read() -> None:
     """A message may be two weeks old, and four days of an upgrade have both versions (aws-traps 29)."""
     assert read_job(JOB) == Entry(NOW, "job#a", "-")
-    assert read_shard(SHARD) == ShardMessage("3", NOW, 2, "f00")
+    assert read_shard(SHARD) == ShardMessage("3", NOW, 2, "f00", SWEPT)
     assert read_shard(FIRST) == ShardMessage("3", NOW)
 
 
 def test_they_are_written_as_the_first_release_did() -> None:
     assert job_text(Entry(NOW, "job#a", "-")) == JOB
-    assert shard_text(ShardMessage("3", NOW, 2, "f00")) == SHARD
+    assert shard_text(ShardMessage("3", NOW, 2, "f00", SWEPT)) == SHARD
     assert shard_text(ShardMessage("3", NOW)) == FIRST
 
 

@@ -124,7 +124,7 @@ ROWS = {
     "create, far": Row({"PutItem": 1}, later),
     "create, far, large": Row({"PutItem": 2}, far_and_large),
     "run a job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1}, deliver, near),
-    "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "BatchGetItem": 1}, deliver, large),
+    "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
     "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
     "two shards, first look": Row({"UpdateItem": 8, "Query": 6}, look),

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pynamodb.attributes import UnicodeAttribute
 
 from onthedot.adapters.aws import call
+from onthedot.adapters.batches import read_all
 from onthedot.adapters.items import JobItem, job_of_model
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import Clock, Index
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 QUERIED: dict[Index, tuple[Any, UnicodeAttribute, str]] = {
     Index.AGENDA: (JobItem.by_agenda, JobItem.agenda, "agenda"),
@@ -22,7 +26,9 @@ QUERIED: dict[Index, tuple[Any, UnicodeAttribute, str]] = {
 class DynamoIndexes:
     """Finds jobs by shard, group and schedule."""
 
+    client: "DynamoDBClient"
     clock: Clock
+    table: str
 
     def page(self, index: Index, partition: str, after: str, until: str, limit: int) -> list[str]:
         """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean it has no more."""
@@ -40,7 +46,7 @@ class DynamoIndexes:
 
     def read(self, keys: Sequence[tuple[str, str]]) -> list[Job]:
         """Return the jobs with these keys as they are now, in their order, without those that are gone."""
-        models = call(self.clock, lambda: list(JobItem.batch_get(list(keys), consistent_read=True))) if keys else []
+        models = read_all(self.client, self.clock, self.table, keys)
         found = {(model.schedule, model.slot): job_of_model(model) for model in models}
         return [found[key] for key in keys if key in found]
 

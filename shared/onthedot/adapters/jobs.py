@@ -94,8 +94,6 @@ class DynamoJobs:
         """Write what differs, if the job still has the state, owner, wake and place of payload of `before`."""
         old, new, expression = item_of(before, self.shards), item_of(after, self.shards), Expression()
         update = expression.changes(old, new)
-        if not update:
-            return Written(True, after)
         condition = " AND ".join(expression.is_as(attribute, old) for attribute in CHANGED_ALONE)
         there = self._write(lambda: self._update(*before.key, update, condition, expression, "NONE"))
         if there is None or _is_written(there, old, new):

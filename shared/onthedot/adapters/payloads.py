@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pynamodb.exceptions import DoesNotExist
+
 from onthedot.adapters.attributes import Epoch
 from onthedot.adapters.aws import call
+from onthedot.adapters.batches import read_all
 from onthedot.adapters.items import JobItem, item_of
 from onthedot.adapters.sizes import fits_one_unit
 from onthedot.rules.jobs import Job
@@ -44,15 +47,19 @@ class DynamoPayloads:
 
         Raises: LookupError when the item that held it is gone.
         """
-        [text] = self.texts([job])
-        if text is None:
-            raise LookupError(f"the payload of {job.id} is gone")
-        return text
+        if job.payload.text is not None:
+            return job.payload.text
+        name = job.payload.stored_as or ""
+        try:
+            model = call(self.clock, lambda: JobItem.get(job.schedule, name, consistent_read=True))
+        except DoesNotExist:
+            raise LookupError(f"the payload of {job.id} is gone") from None
+        return str(model.payload)
 
     def texts(self, jobs: Sequence[Job]) -> list[str | None]:
         """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
         keys = {(job.schedule, job.payload.stored_as) for job in jobs if job.payload.stored_as}
-        models = call(self.clock, lambda: list(JobItem.batch_get(list(keys), consistent_read=True))) if keys else []
+        models = read_all(self.client, self.clock, self.table, sorted(keys))
         found = {(model.schedule, model.slot): model.payload for model in models}
         return [_text(job, found) for job in jobs]
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from onthedot.adapters.aws import call
+from onthedot.adapters.aws import THROTTLES, call
 from onthedot.messages import ShardMessage, job_text, shard_text
 from onthedot.rules.agenda import Entry, delay_seconds
 from onthedot.steps.ports import Clock, Depth, Refusal, SideBySide
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import BatchResultErrorEntryTypeDef
 
 logger = logging.getLogger(__name__)
 
@@ -77,9 +78,15 @@ class JobQueue:
         except (ClientError, BotoCoreError) as error:
             return [Refusal(entry, str(error), vain=False) for entry in batch]
         return [
-            Refusal(batch[int(failed["Id"])], f"{failed['Code']}: {failed.get('Message', '')}", failed["SenderFault"])
+            Refusal(batch[int(failed["Id"])], f"{failed['Code']}: {failed.get('Message', '')}", _is_vain(failed))
             for failed in answer.get("Failed", [])
         ]
+
+
+def _is_vain(failed: "BatchResultErrorEntryTypeDef") -> bool:
+    """Tell whether the message itself is at fault: a throttle, or a key that cannot be used, may pass."""
+    code = failed["Code"]
+    return failed["SenderFault"] and code not in THROTTLES and not code.lower().startswith("kms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 
 from onthedot.http import problems
 from onthedot.http.problems import Answer, Problem, Refuse
-from onthedot.http.requests import path_of, request_of, unknown_query
+from onthedot.http.requests import path_of, request_of
 from onthedot.http.route import Route
 from onthedot.http.routes import ROUTES, allowed
 from onthedot.rules.errors import Invalid, Unavailable
@@ -38,10 +38,9 @@ def _calling(
     resolver: APIGatewayRestResolver, route: Route, world: Callable[[], World]
 ) -> Callable[..., Response[str]]:
     def call(**path: str) -> Response[str]:
-        request = request_of(resolver.current_event.raw_event, path)
-        faults = unknown_query(request, route.known_query)
-        if faults:
-            raise Invalid(faults)
+        request = request_of(resolver.current_event.raw_event, path, route.known_query)
+        if request.faults and not route.judges:
+            raise Invalid(request.faults)
         return _sent(route.call(world(), request))
 
     return call

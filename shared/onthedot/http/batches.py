@@ -38,7 +38,7 @@ def create_batch(world: World, request: Request) -> Answer:
 
 
 def _jobs(request: Request) -> list[Any]:
-    faults: list[Fault] = []
+    faults = list(request.faults)
     jobs = check(BatchRequest, request.json(), "", faults).get("jobs", [])
     if not faults and not 1 <= len(jobs) <= MOST_JOBS:
         faults.append(Fault("jobs", f"must be 1 to {MOST_JOBS} jobs; these are {len(jobs)}"))

@@ -20,7 +20,7 @@ JOB_ID = re.compile(rf"{NAME}(@[A-Za-z0-9.:_-]{{1,80}})?")
 
 def create_job(world: World, request: Request) -> Answer:
     """Create a job, or meet the one that the same request created before."""
-    new = new_job(world, request.json(), world.clock.now())
+    new = new_job(world, request.json(), world.clock.now(), known=request.faults)
     match create_all(world, [new])[0]:
         case Created(job):
             return Answer(201, write(job_view(job, new.payload)))
@@ -42,7 +42,7 @@ def show_job(world: World, request: Request) -> Answer:
 
 def reschedule_job(world: World, request: Request) -> Answer:
     """Give a scheduled job another time, and another payload if there is one."""
-    key, raw, faults = _key(request), request.json(), list[Fault]()
+    key, raw, faults = _key(request), request.json(), list(request.faults)
     fields = check(RescheduleRequest, raw, "", faults)
     run_at = due(fields, raw, world.clock.now(), "", faults)
     payload = payload_text(fields, "", faults) if "payload" in fields else None

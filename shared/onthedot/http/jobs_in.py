@@ -1,6 +1,6 @@
 """From a request to the job it asks for: every fault is found, those between fields too, before anything is refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -12,24 +12,24 @@ from onthedot.rules.errors import Fault, Invalid, Kind
 from onthedot.rules.inputs import Malformed, Place, Refused, Time, after_delay, at_time, horizon
 from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import ONE_SLOT, Job, Payload, Retry, State
+from onthedot.rules.policies import MOST_ATTEMPTS
 from onthedot.rules.zones import OnGap, OnRepeat, find
 from onthedot.steps.manage import NewJob
 from onthedot.steps.ports import World
 
 LARGEST_PAYLOAD = 262_144
-MOST_ATTEMPTS = 50
 STEEPEST = 1_000.0
 SHORTEST_TIMEOUT = 1_000
 
 Fields = dict[str, Any]
 
 
-def new_job(world: World, raw: Any, now: datetime, path: str = "") -> NewJob:
+def new_job(world: World, raw: Any, now: datetime, path: str = "", known: Sequence[Fault] = ()) -> NewJob:
     """Return the job that a request asks for.
 
-    Raises: Invalid, with everything that is wrong.
+    Raises: Invalid, with everything that is wrong, also what was `known` before.
     """
-    faults: list[Fault] = []
+    faults = list(known)
     fields = check(JobRequest, raw, path, faults)
     run_at = due(fields, raw, now, path, faults) or now
     payload = payload_text(fields, path, faults)

@@ -21,9 +21,9 @@ from onthedot.steps.ports import World
 
 def list_jobs(world: World, request: Request) -> Answer:
     """List the jobs that are asked for, in the order of their time within the page."""
-    query = {name: values[0] for name, values in request.query.items()}
+    query = {name: values[0] for name, values in request.query.items() if name in ListQuery.model_fields}
     filters = {name: value for name, value in query.items() if name not in {"limit", "cursor"}}
-    faults: list[Fault] = []
+    faults = list(request.faults)
     fields = check(ListQuery, query, "", faults)
     wanted = _wanted(fields, faults)
     after = position_of(fields["cursor"], filters) if "cursor" in fields else ""

@@ -64,7 +64,7 @@ def of_outage(error: Unavailable) -> Problem:
     """Return the problem of a call that AWS throttled or did not answer; nothing was half done."""
     if isinstance(error, Throttled):
         return Problem(429, "AWS throttles; the same request may succeed in a moment", headers={"Retry-After": "1"})
-    return Problem(503, str(error) or "AWS did not answer; try again", headers={"Retry-After": "5"})
+    return Problem(503, "AWS did not answer in time; the same request may succeed later", headers={"Retry-After": "5"})
 
 
 def document(problem: Problem) -> dict[str, Any]:

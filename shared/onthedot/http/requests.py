@@ -23,11 +23,12 @@ MOST_BYTES = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: the fields of its path, its query, and the event it came in."""
+    """One call: the fields of its path, its query, the event it came in, and what is wrong with it already."""
 
     path: Mapping[str, str]
     query: Mapping[str, list[str]]
     event: Mapping[str, Any]
+    faults: tuple[Fault, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return the body, a JSON object.
@@ -46,12 +47,13 @@ class Request:
         return value
 
 
-def request_of(event: Mapping[str, Any], path: Mapping[str, str]) -> Request:
+def request_of(event: Mapping[str, Any], path: Mapping[str, str], known_query: list[str]) -> Request:
     """Return the request in an event; `path` holds what its route names."""
     query = event.get("multiValueQueryStringParameters") or {
         name: [value] for name, value in (event.get("queryStringParameters") or {}).items()
     }
-    return Request({name: unquote(value) for name, value in path.items()}, query, event)
+    fields = {name: unquote(value) for name, value in path.items()}
+    return Request(fields, query, event, tuple(_query_faults(query, known_query)))
 
 
 def path_of(event: Mapping[str, Any]) -> str:
@@ -62,14 +64,14 @@ def path_of(event: Mapping[str, Any]) -> str:
     return "/" if event.get("resource") == "/" else str(event.get("path") or "/")
 
 
-def unknown_query(request: Request, known: list[str]) -> list[Fault]:
+def _query_faults(query: Mapping[str, list[str]], known: list[str]) -> list[Fault]:
     """Return a fault for each parameter that is not known here, or given more than once."""
     faults = [
         Fault(name[:64], f"is not known here; the parameters are {', '.join(known) or 'none'}", Kind.MALFORMED)
-        for name in request.query
+        for name in query
         if name not in known
     ]
-    twice = [name for name in known if len(request.query.get(name, [])) > 1]
+    twice = [name for name in known if len(query.get(name, [])) > 1]
     return faults[:20] + [Fault(name, "is given more than once", Kind.MALFORMED) for name in twice]
 
 

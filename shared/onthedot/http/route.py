@@ -29,6 +29,11 @@ class Route:
         """The query parameters that it takes."""
         return list(self.query.model_fields) if self.query else []
 
+    @property
+    def judges(self) -> bool:
+        """Whether the call itself looks for faults, to name them all at once."""
+        return self.body is not None or self.query is not None
+
     def serves(self, path: str) -> bool:
         """Tell whether a path is this one's, whatever the method."""
         mine, asked = self.path.strip("/").split("/"), path.strip("/").split("/")

@@ -7,6 +7,8 @@ from datetime import timedelta
 from onthedot.rules.jobs import Job
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
+MOST_ATTEMPTS = 50
+"""What a job or handler may ask for: SQS gives up on a message only after more receives than that."""
 ATTEMPTS_MADE = 1
 """A failed attempt ends its job; retries are not made yet."""
 

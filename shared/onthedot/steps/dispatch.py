@@ -16,6 +16,9 @@ LEASE = timedelta(seconds=55)
 MAX_HOPS = 50
 """How often a dispatcher asks for another at once; the next tick goes on from there (aws-traps 8)."""
 
+NEVER = timedelta(days=1)
+"""The age of what has not been yet: old enough for every alarm."""
+
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -35,9 +38,9 @@ def dispatch(world: World, message: ShardMessage, has_time: Callable[[], bool]) 
     if shard is None:
         return None
     drained = drain(world, shard, has_time)
-    sweep(world, shard, has_time)
-    if drained.left and drained.sent and message.hops < MAX_HOPS:
-        return Looked(shard, replace(message, hops=message.hops + 1, lease=lease))
+    swept = sweep(world, shard, has_time, message.swept)
+    if ((drained.left and drained.sent) or swept) and message.hops < MAX_HOPS:
+        return Looked(shard, replace(message, hops=message.hops + 1, lease=lease, swept=swept))
     world.shards.release(shard)
     return Looked(shard, None)
 
@@ -48,10 +51,10 @@ def shard_names(rows: list[ShardRow], shard_count: int) -> list[str]:
     return [str(number) for number in range(max(shard_count, highest))]
 
 
-def watermark_age(world: World, watermark: str) -> timedelta:
-    """Return how long ago the shard was last drained to its horizon; nothing before its first drain."""
+def watermark_age(world: World, watermark: str | None) -> timedelta:
+    """Return how long ago the shard was last drained to its horizon; `NEVER` before its first drain."""
     if not watermark:
-        return timedelta(0)
+        return NEVER
     reached = from_text(watermark.split("#", 1)[0])
     return max(timedelta(0), world.clock.now() + world.timing.look_ahead - reached)
 

@@ -62,4 +62,4 @@ def _reached(page: Sequence[Entry], refusals: Sequence[Refusal], after: str, unt
     if refusals:
         accepted = page[: min(page.index(refusal.entry) for refusal in refusals)]
         return str(accepted[-1]) if accepted else after
-    return str(page[-1]) if len(page) == PAGE else until
+    return str(page[-1]) if len(page) == PAGE else max(after, until)

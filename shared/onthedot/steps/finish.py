@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from onthedot.rules.jobs import Job, State, ended
 from onthedot.steps.ports import Event, World
+from onthedot.steps.start import change_while_ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,6 @@ def finish(world: World, job: Job, ending: Ending) -> bool:
             event, after = Event.JOB_SUCCEEDED, ended(job, State.SUCCEEDED, now, keep, result=result)
         case Failure(error, reason, _):
             event, after = Event.JOB_DEAD, ended(job, State.DEAD, now, keep, error=error, reason=reason)
-    won = world.jobs.change(job, after).won
+    won = change_while_ours(world, job, after).won
     world.journal.job(event if won else Event.FINISH_LOST, after if won else job)
     return won

@@ -9,6 +9,9 @@ from onthedot.steps.ports import Depth, ShardRow, World
 OLDEST = timedelta(seconds=180)
 """Three ticks: the timer fires anywhere in its minute, and one may be lost."""
 
+LONGEST_OVERDUE = timedelta(minutes=30)
+"""A sweep has not helped either: the workers do not work, or not fast enough."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShardAges:
@@ -29,9 +32,10 @@ class Health:
 
     @property
     def ok(self) -> bool:
-        """Whether the last tick and every watermark are recent."""
+        """Whether the last tick and every watermark are recent, and no job waits for long."""
         ages = [self.tick, *(shard.watermark for shard in self.shards)]
-        return all(age is not None and age <= OLDEST for age in ages)
+        overdue = max((shard.oldest_overdue for shard in self.shards), default=timedelta(0))
+        return all(age is not None and age <= OLDEST for age in ages) and overdue <= LONGEST_OVERDUE
 
 
 def health(world: World) -> Health:

@@ -32,7 +32,8 @@ def keep_for(world: World, job: Job) -> Job:
     kept_until: datetime | None = job.payload.kept_until
     if kept_until is None or kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
         return job
-    return place(world, job, world.payloads.text(job))
+    [text] = world.payloads.texts([job])
+    return job if text is None else place(world, job, text)
 
 
 def _needed_until(world: World, run_at: datetime) -> datetime:

@@ -187,6 +187,7 @@ class Event(StrEnum):
     JOB_RESCHEDULED = "job_rescheduled"  # has another time
     JOB_NOT_HANDED_OVER = "job_not_handed_over"  # SQS did not take it; drain will try again
     JOB_STARTED = "job_started"  # an attempt owns it
+    JOB_GIVEN_BACK = "job_given_back"  # its handler could not be called in time; the start is undone
     JOB_TAKEN_OVER = "job_taken_over"  # its worker died, the next attempt owns it
     JOB_RESCUED = "job_rescued"  # SQS gave up on its message; it goes through the queue again
     JOB_SUCCEEDED = "job_succeeded"  # its handler returned

@@ -8,13 +8,16 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from onthedot.rules.agenda import Entry
+from onthedot.rules.errors import Unavailable
 from onthedot.rules.jobs import Job, State, ended, given_back, started
 from onthedot.rules.policies import Policies, Policy
 from onthedot.rules.starting import Verdict, judge, lease_over_at
-from onthedot.steps.ports import Event, World
+from onthedot.steps.ports import Event, World, Written
 
 WORKER_DIED = "worker died"
 LATE = "late"
+CHANGES_TRIED = 50
+"""How often the end of an attempt is written anew; with the SDK's own tries this takes some 15 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ LOOK_AGAIN = Wait(timedelta(0))
 def start(world: World, entry: Entry, policies: Policies) -> Start:
     """Take the job for one attempt, or say what becomes of the message."""
     owner, now = world.clock.token(), world.clock.now()
-    written = world.jobs.start(entry, owner, now, policies.longest_timeout)
+    written = _started(world, entry, owner, now, policies.longest_timeout)
     if written.job is None:
         return Drop(Verdict.OVER)
     policy = policies.of(written.job)
@@ -60,7 +63,24 @@ def start(world: World, entry: Entry, policies: Policies) -> Start:
 def give_back(world: World, attempt: Attempt) -> None:
     """Undo a start whose handler was not called, if the job is still ours, so that it costs no attempt."""
     job = attempt.job
-    world.jobs.change(job, given_back(job))
+    if change_while_ours(world, job, given_back(job)).won:
+        world.journal.job(Event.JOB_GIVEN_BACK, job)
+
+
+def change_while_ours(world: World, job: Job, after: Job) -> Written:
+    """Write what became of our attempt, again and again while its lease lasts: an outage of seconds kills no job.
+
+    Raises: Unavailable when AWS did not take it until then.
+    """
+    for _ in range(CHANGES_TRIED):
+        try:
+            return world.jobs.change(job, after)
+        except Unavailable as error:
+            failed = error
+        if job.lease_until is None or world.clock.now() >= job.lease_until:
+            break
+        world.clock.pause()
+    raise failed
 
 
 def is_too_slow(world: World, attempt: Attempt) -> bool:
@@ -71,6 +91,17 @@ def is_too_slow(world: World, attempt: Attempt) -> bool:
 def rest_of_lease(world: World, job: Job) -> timedelta:
     """Return how long a message of a running job waits until its lease is over."""
     return lease_over_at(job, world.timing.max_skew) - world.clock.now() + timedelta(seconds=1)
+
+
+def _started(world: World, entry: Entry, owner: str, now: datetime, timeout: timedelta) -> Written:
+    """Start the job; when AWS gave no answer, look whether the start is done."""
+    try:
+        return world.jobs.start(entry, owner, now, timeout)
+    except Unavailable:
+        job = world.jobs.get(entry.schedule, entry.slot)
+        if job is None or job.owner != owner:
+            raise
+        return Written(won=True, job=job)
 
 
 def _refused(world: World, entry: Entry, job: Job, policy: Policy, owner: str, now: datetime) -> Start:

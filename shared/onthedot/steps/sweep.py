@@ -13,20 +13,29 @@ from onthedot.steps.drain import PAGE, read_page, send_page
 from onthedot.steps.ports import Event, Shard, World
 
 
-def sweep(world: World, shard: Shard, has_time: Callable[[], bool]) -> int:
-    """Send again every entry that should have been looked at a quarter of an hour ago; return how many were sent."""
+def sweep(world: World, shard: Shard, has_time: Callable[[], bool], after: str | None = None) -> str | None:
+    """Send again every entry that should have been looked at a quarter of an hour ago, going on `after` one if given.
+
+    Returns: the entry after which a next look goes on, when there was no time for all.
+    """
     now = world.clock.now()
-    if not _is_due(shard, now, world.timing) or not has_time() or not world.shards.claim_sweep(shard, now):
-        return 0
-    after, sent, refused, more = "", 0, 0, True
-    while more and has_time():
-        page = read_page(world, shard, after, overdue_until(now))
+    if after is None and not _claimed(world, shard, now, has_time):
+        return None
+    reached: str | None = after or ""
+    sent = refused = 0
+    while reached is not None:
+        page = read_page(world, shard, reached, overdue_until(now))
         refusals = send_page(world, page)
         sent, refused = sent + len(page) - len(refusals), refused + len(refusals)
-        more = len(page) == PAGE
-        after = str(page[-1]) if page else after
+        reached = str(page[-1]) if len(page) == PAGE else None
+        if not has_time():
+            break
     world.journal.shard(Event.SHARD_SWEPT, shard.name, sent, refused)
-    return sent
+    return reached
+
+
+def _claimed(world: World, shard: Shard, now: datetime, has_time: Callable[[], bool]) -> bool:
+    return _is_due(shard, now, world.timing) and has_time() and world.shards.claim_sweep(shard, now)
 
 
 def _is_due(shard: Shard, now: datetime, timing: Timing) -> bool:

@@ -69,7 +69,14 @@ def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Work
 
 
 def _finished(world: World, job: Job, ending: Ending) -> Worked:
-    return Worked(finish(world, job, ending), stuck=isinstance(ending, Failure) and ending.stuck)
+    """Finish the attempt. A stuck handler is told of even if that fails, or it would go on in the next invocation."""
+    stuck = isinstance(ending, Failure) and ending.stuck
+    try:
+        return Worked(finish(world, job, ending), stuck)
+    except Exception:
+        if not stuck:
+            raise
+        return Worked(acknowledged=False, stuck=True)
 
 
 def _given_back(world: World, attempt: Attempt, hold: Hold) -> Worked:

@@ -210,3 +210,11 @@ def test_no_input_makes_it_crash(fields: dict[str, Any], retry: dict[str, Any]) 
             assert answer.status in {200, 201, 400, 404, 409, 413, 422}
         assert api.call("POST", "/jobs/batch", {"jobs": [body, body]}).status == 200
     assert not api.crashes
+
+
+def test_faults_of_the_query_do_not_hide_those_of_the_rest(api: Api) -> None:
+    """One was told, mended, and then the next: each a round trip."""
+    answer = api.call("POST", "/jobs", {"handler": 5}, {"foo": ["1"]})
+    assert {error["field"] for error in answer.body["errors"]} == {"foo", "handler"}
+    answer = api.call("GET", "/jobs", None, {"limit": ["0"], "foo": ["1"]})
+    assert {error["field"] for error in answer.body["errors"]} == {"foo", "limit"}
