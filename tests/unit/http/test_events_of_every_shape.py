@@ -64,3 +64,10 @@ def test_an_id_is_the_same_encoded_or_not_and_behind_a_domain_of_its_own(peopled
     assert encoded.body == decoded.body
     assert (encoded.body["id"], encoded.body["slot"]) == ("nightly@2027-03-28T01:00:00Z", "2027-03-28T01:00:00Z")
     assert peopled.send(event("get-job-custom-domain")).body["id"] == "hello"
+
+
+def test_a_line_break_at_the_end_names_no_other_job(api: Api) -> None:
+    """`DELETE /jobs/a%0A` cancelled the job `a`: the router's pattern ends before a last line break."""
+    api.call("POST", "/jobs", {"handler": "h", "id": "a", "delay": 60})
+    assert api.call("DELETE", "/jobs/a\n").status == 404
+    assert api.call("GET", "/jobs/a").body["state"] == "scheduled"
