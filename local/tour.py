@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import HTTPClientError
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 
 from local import account
 from local.progress import Failure
@@ -120,10 +120,10 @@ def _screen(console: Console) -> Iterator[Callable[[Sequence[Job]], None]]:
 
 
 def _table(jobs: Sequence[Job]) -> Table:
-    table = Table("job", "due", "at", "what happens to it")
+    table = Table(Column("job", no_wrap=True), Column("due", no_wrap=True), "what happens to it")
     for stop, job in zip(STOPS, jobs, strict=True):
         at = datetime.fromisoformat(job["run_at"]).astimezone()
-        table.add_row(job["id"], stop.due, f"{at:%Y-%m-%d %H:%M:%S}", _tell(stop, job))
+        table.add_row(job["id"], f"{at:%b %d %H:%M:%S}", f"due {stop.due}; {_tell(stop, job)}")
     return table
 
 
