@@ -3,7 +3,8 @@
 from typing import Any
 
 from onthedot.messages import read_shard
-from onthedot.steps.dispatch import dispatch, oldest_overdue
+from onthedot.steps.dispatch import dispatch
+from onthedot.steps.shards import oldest_overdue
 from onthedot.telemetry import gauge, invocation, logger
 from onthedot.wiring import shard_queue, world
 

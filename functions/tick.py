@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from onthedot.messages import ShardMessage
-from onthedot.steps.dispatch import shard_names, watermark_age
+from onthedot.steps.shards import shard_names, watermark_age
 from onthedot.telemetry import gauge, invocation
 from onthedot.wiring import shard_queue, world
 

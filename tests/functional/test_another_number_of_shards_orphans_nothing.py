@@ -5,8 +5,8 @@ from tests.support.handlers import ran
 from tests.support.jobs import create
 from tests.support.lab import Lab, forget
 
-from onthedot.steps.dispatch import shard_names
 from onthedot.steps.ports import ShardRow
+from onthedot.steps.shards import shard_names
 
 NAMES = [f"j{n}" for n in range(8)]
 

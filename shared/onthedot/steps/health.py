@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from onthedot.steps.dispatch import oldest_overdue, shard_names, watermark_age
 from onthedot.steps.ports import Depth, ShardRow, World
+from onthedot.steps.shards import oldest_overdue, shard_names, watermark_age
 
 OLDEST = timedelta(seconds=180)
 """Three ticks: the timer fires anywhere in its minute, and one may be lost."""

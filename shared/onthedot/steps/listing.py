@@ -18,8 +18,8 @@ from onthedot.rules.agenda import Entry, group_partitions
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import PENDING, Job, State
 from onthedot.rules.timing import INDEX_LAG, WRITE
-from onthedot.steps.dispatch import shard_names
 from onthedot.steps.ports import Index, World
+from onthedot.steps.shards import shard_names
 
 MOST_LOOKED_AT = 1_000
 READ_AT_ONCE = 100

@@ -1,0 +1,31 @@
+"""Shards: which there are, and how far behind each is."""
+
+from datetime import timedelta
+
+from onthedot.rules.agenda import Entry
+from onthedot.rules.instants import from_text, to_text
+from onthedot.steps.ports import Index, ShardRow, World
+
+NEVER = timedelta(days=1)
+"""The age of what has not been yet: old enough for every alarm."""
+
+
+def shard_names(rows: list[ShardRow], shard_count: int) -> list[str]:
+    """Return the shards to look at: those that are set, and all that ever were: a smaller setting orphans none."""
+    highest = max((int(row.name) + 1 for row in rows), default=0)
+    return [str(number) for number in range(max(shard_count, highest))]
+
+
+def watermark_age(world: World, watermark: str | None) -> timedelta:
+    """Return how long ago the shard was last drained to its horizon; `NEVER` before its first drain."""
+    if not watermark:
+        return NEVER
+    reached = from_text(watermark.split("#", 1)[0])
+    return max(timedelta(0), world.clock.now() + world.timing.look_ahead - reached)
+
+
+def oldest_overdue(world: World, shard: str) -> timedelta:
+    """Return for how long the job that waits longest should have been looked at; nothing when none should have been."""
+    now = world.clock.now()
+    oldest = world.indexes.page(Index.AGENDA, shard, "", to_text(now), 1)
+    return now - Entry.parse(oldest[0]).wake if oldest else timedelta(0)
