@@ -1,4 +1,4 @@
-"""The only place that reads time or chance; everything else is handed `now`."""
+"""Time and chance are read here and nowhere else; all other code is told."""
 
 import secrets
 import time

@@ -1,9 +1,9 @@
 """What users import to say what jobs do.
 
-    from onthedot import Discard, Job, RetryAfter, handler
+    from onthedot import Job, handler
 
-    @handler("webhook.deliver", max_attempts=8, timeout=30)
-    def deliver(job: Job) -> dict | None: ...
+    @handler("report.weekly", timeout=45)
+    def report(job: Job) -> dict[str, int]: ...
 
 A handler runs at least once for each job, perhaps more: `job.idempotency_key` is the same for every attempt.
 """
