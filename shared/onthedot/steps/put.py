@@ -1,7 +1,7 @@
 """Put: write a job, then hand it over if it is near.
 
-In this order, so that what a caller is told of is in the table. Whoever dies in between has left an entry on the agenda,
-and drain finds it there.
+In this order, so that what a caller is told of is in the table. Whoever dies in between has left an entry on the
+agenda, and drain finds it there.
 """
 
 from collections.abc import Callable, Sequence
