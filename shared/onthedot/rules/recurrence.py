@@ -14,6 +14,7 @@ from itertools import chain
 from onthedot.rules.calendar import (
     BY_PARTS,
     LAST_DAY,
+    LAST_MONTH,
     LAST_YEAR,
     Shape,
     date_of,
@@ -82,16 +83,30 @@ class Pattern:
         return day - first_of(month) + 1 in self._in_month(shape_of(month))
 
     def _weekly(self, low: int) -> Iterator[int]:
-        first = self.start - (weekday_of(self.start) - self.week_start) % 7
         week = sorted((each.weekday - self.week_start) % 7 for each in self.weekdays)
-        for start in range(self._aligned(first, low, 7), LAST_DAY + 1, 7 * self.interval):
+        if not _chosen(range(len(week)), self.positions):
+            return
+        for start in self._weeks(low):
             yield from _chosen([start + day for day in week if self._has_month(start + day)], self.positions)
+
+    def _weeks(self, low: int) -> Iterator[int]:
+        """Return the first days of the weeks that reach into a month of the pattern; others are jumped over."""
+        first, step = self.start - (weekday_of(self.start) - self.week_start) % 7, 7 * self.interval
+        start = self._aligned(first, low, 7)
+        if not self.months:
+            yield from range(start, LAST_DAY + 1, step)
+        for month in range(month_of(low), LAST_MONTH + 1) if self.months else ():
+            if month % 12 + 1 in self.months:
+                start = max(start, first - (first - first_of(month) + 6) // step * step)
+                while start < first_of(month + 1):
+                    yield start
+                    start += step
 
     def _has_month(self, day: int) -> bool:
         return not self.months or date_of(day).month in self.months
 
     def _monthly(self, low: int) -> Iterator[int]:
-        for month in range(self._aligned(month_of(self.start), month_of(low), 1), 12 * LAST_YEAR + 12, self.interval):
+        for month in range(self._aligned(month_of(self.start), month_of(low), 1), LAST_MONTH + 1, self.interval):
             first = first_of(month)
             for number in self._in_month(BY_PARTS[month % 12 + 1, first_of(month + 1) - first, weekday_of(first)]):
                 yield first + number - 1
