@@ -14,6 +14,7 @@ dateutil reads otherwise:
 Nothing else is allowed.
 """
 
+import os
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
@@ -35,6 +36,7 @@ from onthedot.rules.rrule import read_rrule
 from onthedot.rules.slots import Timetable, slots
 from onthedot.rules.zones import find
 
+OFTEN = 20 if os.environ.get("PROVE") == "all" else 1
 UNSHRUNK = [Phase.explicit, Phase.reuse, Phase.generate]  # dateutil takes minutes to shrink
 CHECKS: dict[str, Any] = {
     "deadline": None,
@@ -56,7 +58,7 @@ def zone_named(name: str) -> ZoneInfo:
     return zone
 
 
-@settings(max_examples=600, **CHECKS)
+@settings(max_examples=150 * OFTEN, **CHECKS)
 @given(crons(), st.datetimes(datetime(2000, 1, 1), datetime(2040, 1, 1)))  # noqa: DTZ001
 def test_cronsim_reads_the_same(text: str, start: datetime) -> None:
     assume(not RANGE_OF_ONE.search(text))
@@ -76,7 +78,7 @@ def test_cronsim_reads_the_same(text: str, start: datetime) -> None:
     assert [slot.instant for slot in ours] == theirs
 
 
-@settings(max_examples=600, **CHECKS)
+@settings(max_examples=150 * OFTEN, **CHECKS)
 @given(crons(), st.sampled_from(ZONES + AWKWARD), st.integers(0, 19), st.integers(0, 59))
 def test_cronsim_changes_its_clocks_the_same(text: str, name: str, number: int, hours: int) -> None:
     assume(not RANGE_OF_ONE.search(text) and not ONLY_OURS.search(text))
@@ -102,7 +104,7 @@ def _asked(text: str, start: datetime) -> Any:
     return (at for at in CronSim(text, start) if at.astimezone(UTC) > start.astimezone(UTC))
 
 
-@settings(max_examples=150, **CHECKS)
+@settings(max_examples=40 * OFTEN, **CHECKS)
 @given(rrules(), st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)))  # noqa: DTZ001
 def test_dateutil_recurs_the_same(text: str, start: datetime) -> None:
     assume(not MIXED.search(text))

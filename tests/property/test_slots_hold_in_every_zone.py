@@ -1,14 +1,14 @@
 """What is promised of slots, in every zone of the database, from 2020 to 2040.
 
-By default around every change of every clock; with `make prove-slots` through all years, under all rules, which takes
-some minutes. Each test prints how much it saw, so that nobody takes an empty loop for a proof.
+By default around every change of every clock; `make prove-slots` goes through all years under more rules, which takes a
+quarter of an hour. Each test prints how much it saw, so that nobody takes an empty loop for a proof.
 """
 
 import os
 from collections.abc import Iterator
 from datetime import datetime, time, timedelta
 from importlib.resources import files
-from itertools import cycle, pairwise, product
+from itertools import cycle, islice, pairwise, product
 from zoneinfo import ZoneInfo
 from zoneinfo._zoneinfo import ZoneInfo as PlainZone  # type: ignore[import-not-found]
 
@@ -48,9 +48,9 @@ def seen(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> 
 
 
 def _windows(zone: ZoneInfo) -> list[tuple[datetime, datetime]]:
-    """Return the years as a whole, or else a few days around every change."""
+    """Return a few days around every change, and some others."""
     around = [(change - 2 * DAY, change + 2 * DAY) for change in changes(zone)]
-    return [YEARS] if ALL else [*around, (utc(2031), utc(2031) + 8 * DAY)]
+    return [*around, (utc(2031), utc(2031) + 8 * DAY)]
 
 
 def _all_of(timetable: Timetable, start: datetime, end: datetime, seen: Seen) -> list[Slot]:
@@ -65,9 +65,11 @@ def test_slots_are_in_order_and_do_not_depend_on_where_one_begins(seen: Seen) ->
     for zone in every_zone():
         seen.zones += 1
         for start, end in _windows(zone):
-            for _ in range(len(RULES) * len(EXPRESSIONS) if ALL else 1):
-                rules, text = next(tried)
+            for rules, text in islice(tried, 18 if ALL else 1):
                 _cut_anywhere(Timetable(read_cron(text), zone, *rules), start, end, seen)
+        for rules, text in islice(tried, len(EXPRESSIONS) if ALL else 0):
+            if not text.startswith("*"):
+                _cut_anywhere(Timetable(read_cron(text), zone, *rules), *YEARS, seen)
 
 
 def _cut_anywhere(timetable: Timetable, start: datetime, end: datetime, seen: Seen) -> None:
@@ -84,11 +86,10 @@ def _cut_anywhere(timetable: Timetable, start: datetime, end: datetime, seen: Se
 
 def test_a_daily_time_has_one_slot_for_each_date(seen: Seen) -> None:
     years = YEARS if ALL else SOME_YEARS
-    hours = cycle(["0", "1", "2", "3", "22", "23"])
+    hours = cycle([0, 1, 2, 3, 22, 23])
     for zone in every_zone():
         seen.zones += 1
-        hour = int(next(hours))
-        for each in range(24) if ALL else (hour,):
+        for each in islice(hours, 6 if ALL else 1):
             found = _all_of(Timetable(read_cron(f"30 {each} * * *"), zone), *years, seen)
             assert len(found) == round((years[1] - years[0]) / DAY)
             _one_for_each_date(found, zone, time(each, 30))
@@ -110,7 +111,7 @@ def test_slots_are_what_a_person_with_a_local_clock_would_say(seen: Seen) -> Non
         seen.zones += 1
         around = list(changes(zone)) or [utc(2030)]
         for change in around if ALL else around[::4]:
-            for rules in RULES if ALL else [next(tried)]:
+            for rules in islice(tried, 4 if ALL else 1):
                 start, end = change - 5 * HOUR, change + 5 * HOUR
                 timetable = Timetable(read_cron("0,30,45 0-3,22,23 * * *"), zone, *rules)
                 found = [slot.instant for slot in _all_of(timetable, start - SECOND, end - SECOND, seen)]

@@ -101,9 +101,9 @@ GAPS = {
 
 
 def _at_gap(on_gap: SlotsOnGap, same: Sequence[Touch]) -> str:
-    long = any(touch.change.after - touch.change.before > MOST_MADE_UP for touch in same)
-    more = "; a jump of more than three hours is not made up" if long and on_gap is SlotsOnGap.AFTER else ""
-    return GAPS[on_gap] + more
+    if on_gap is SlotsOnGap.AFTER and all(touch.change.after - touch.change.before > MOST_MADE_UP for touch in same):
+        return "there is then no slot, since a jump of more than three hours is not made up (on_gap: after)"
+    return GAPS[on_gap]
 
 
 def _safer(timetable: Timetable, touched: Sequence[int], now: datetime) -> str:
