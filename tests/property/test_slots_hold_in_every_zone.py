@@ -68,7 +68,7 @@ def test_slots_are_in_order_and_do_not_depend_on_where_one_begins(seen: Seen) ->
             for rules, text in islice(tried, 18 if ALL else 1):
                 _cut_anywhere(Timetable(read_cron(text), zone, *rules), start, end, seen)
         for rules, text in islice(tried, len(EXPRESSIONS) if ALL else 0):
-            if not text.startswith("*"):
+            if "*/" not in text:
                 _cut_anywhere(Timetable(read_cron(text), zone, *rules), *YEARS, seen)
 
 
