@@ -126,11 +126,11 @@ def test_any_text_as_rrule(text: str, after: datetime) -> None:
 
 @MANY
 @given(rrules(), RECENT, ZONES, st.datetimes(datetime(1900, 1, 1), datetime(2040, 1, 1)))  # noqa: DTZ001
-@example("FREQ=DAILY;INTERVAL=31;BYMONTH=2;BYMONTHDAY=29;COUNT=10000", START.replace(tzinfo=UTC), _zone("UTC"), START)
+@example("FREQ=DAILY;INTERVAL=31;BYMONTH=2;BYMONTHDAY=29;COUNT=4000", START.replace(tzinfo=UTC), _zone("UTC"), START)
 @example("FREQ=DAILY;INTERVAL=3;BYMONTH=2;BYMONTHDAY=30", START.replace(tzinfo=UTC), _zone("UTC"), START)
-@example("FREQ=WEEKLY;BYMONTH=2;COUNT=10000", START.replace(tzinfo=UTC), _zone("UTC"), START)
+@example("FREQ=WEEKLY;BYMONTH=2;COUNT=4000", START.replace(tzinfo=UTC), _zone("UTC"), START)
 @example("FREQ=WEEKLY;BYMONTH=2;BYDAY=MO;BYSETPOS=2", START.replace(tzinfo=UTC), _zone("UTC"), START)
-@example("FREQ=DAILY;COUNT=10000", START.replace(tzinfo=UTC), _zone("Africa/Casablanca"), START)
+@example("FREQ=DAILY;COUNT=4000", START.replace(tzinfo=UTC), _zone("Africa/Casablanca"), START)
 @example(
     "FREQ=YEARLY;INTERVAL=900;BYMONTH=2;BYMONTHDAY=28", datetime(2030, 1, 1, tzinfo=UTC), _zone("Asia/Gaza"), START
 )

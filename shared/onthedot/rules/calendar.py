@@ -14,8 +14,8 @@ from datetime import date
 
 DAY = 86_400
 """Units: seconds."""
-FIRST_YEAR, LAST_YEAR = 3, 2499
-"""Where walks begin and end. No time of a request is more than ten years ahead, and the calendar repeats after 400."""
+FIRST_YEAR, LAST_YEAR = 3, 2299
+"""Where walks begin and end. No time of a request is more than ten years ahead."""
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY = date(FIRST_YEAR, 1, 1).toordinal() - EPOCH
 LAST_DAY = date(LAST_YEAR, 12, 31).toordinal() - EPOCH

@@ -9,7 +9,6 @@ Source: RFC 5545, section 3.3.10 (read 2026-11-29).
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
 
 from onthedot.rules.calendar import (
     BY_PARTS,
@@ -24,6 +23,9 @@ from onthedot.rules.calendar import (
     walk_months,
     weekday_of,
 )
+
+WIDE = 7
+"""Units: days. From here on, few days of a month are in the rhythm, and only those are looked at."""
 
 
 class Freq(StrEnum):
@@ -71,16 +73,23 @@ class Pattern:
         return (found for found in frames[self.freq](low) if found >= low)
 
     def _daily(self, low: int) -> Iterable[int]:
+        """Each day is a frame of its own, with one position."""
+        if self.positions and self.positions.isdisjoint({1, -1}):
+            return ()
         if not (self.months or self.dates or self.weekdays):
             return range(self._aligned(self.start, low, 1), LAST_DAY + 1, self.interval)
-        if self.interval < 31:
+        if self.interval < WIDE:
             return (day for day in walk_months(self._in_month, low) if (day - self.start) % self.interval == 0)
-        steps = range(self._aligned(self.start, low, 1), LAST_DAY + 1, self.interval)
-        return (day for day in steps if self._on_its_own(day))
+        return self._wide(low)
 
-    def _on_its_own(self, day: int) -> bool:
-        month = month_of(day)
-        return day - first_of(month) + 1 in self._in_month(shape_of(month))
+    def _wide(self, low: int) -> Iterator[int]:
+        for month in range(month_of(low), LAST_MONTH + 1):
+            before, numbers = first_of(month) - 1, self._in_month(shape_of(month))
+            if numbers:
+                first = before + 1 + (self.start - before - 1) % self.interval
+                for day in range(first, before + numbers[-1] + 1, self.interval):
+                    if day - before in numbers:
+                        yield day
 
     def _weekly(self, low: int) -> Iterator[int]:
         week = sorted((each.weekday - self.week_start) % 7 for each in self.weekdays)
@@ -123,15 +132,10 @@ class Pattern:
         return first + (low - first) // (unit * self.interval) * unit * self.interval
 
     def _in_month(self, shape: Shape) -> tuple[int, ...]:
-        """Return the numbers of a month's days; for DAILY each is a frame of its own."""
+        """Return the numbers of a month's days."""
         if shape not in self._found:
             days = self._match(shape, within=None)
-            together = self.freq is Freq.MONTHLY
-            self._found[shape] = tuple(
-                _chosen(days, self.positions)
-                if together
-                else chain.from_iterable(_chosen([day], self.positions) for day in days)
-            )
+            self._found[shape] = tuple(_chosen(days, self.positions) if self.freq is Freq.MONTHLY else days)
         return self._found[shape]
 
     def _in_year(self, year: int, first: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from zoneinfo import ZoneInfo
 
@@ -19,8 +20,10 @@ from onthedot.rules.inputs import Malformed, Refused
 from onthedot.rules.recurrence import ByDay, Freq, Pattern
 
 LONGEST = 512
+KEPT = 1024
 LEAST_YEAR = 1900
-MOST_COUNTED = 10_000
+MOST_COUNTED = 4_000
+"""Ten years of days and more; dates are counted to know the last."""
 NUMBER = re.compile(r"[0-9]{1,7}")
 SIGNED = re.compile(r"[+-]?[0-9]{1,3}")
 BYDAY = re.compile(r"(?P<nth>[+-]?[0-9]{1,2})?(?P<weekday>MO|TU|WE|TH|FR|SA|SU)")
@@ -47,6 +50,7 @@ class Rrule:
             yield reading
 
 
+@lru_cache(KEPT)
 def read_rrule(text: str, starts_at: datetime, zone: ZoneInfo) -> Rrule:
     """Return what a rule means from a local time on; `zone` is where an UNTIL in UTC is read.
 
@@ -99,7 +103,14 @@ def _pattern(parts: dict[str, str], start: int) -> Pattern:
         week_start=WEEKDAYS[parts.get("WKST", "MO")],
     )
     _check(pattern)
-    return pattern
+    return _plain(pattern) if pattern.freq in (Freq.DAILY, Freq.WEEKLY) else pattern
+
+
+def _plain(pattern: Pattern) -> Pattern:
+    """Return the pattern of days or weeks without parts that rule nothing out, since those cost time."""
+    months = frozenset[int]() if len(pattern.months) == 12 else pattern.months
+    free = pattern.freq is Freq.DAILY and len(pattern.weekdays) == 7
+    return replace(pattern, months=months, weekdays=frozenset() if free else pattern.weekdays, _found={})
 
 
 def _check(pattern: Pattern) -> None:
