@@ -16,6 +16,7 @@ Nothing else is allowed.
 
 import os
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from typing import Any
@@ -49,7 +50,7 @@ MIXED = re.compile(r"BYDAY=(?=([^;]*,)?[A-Z])(?=[^;]*[0-9])")
 RANGE_OF_ONE = re.compile(r"\b(\d+)-\1/")
 ZONES = ["Europe/Berlin", "America/New_York", "Antarctica/Troll", "Africa/Casablanca"]
 AWKWARD = ["Australia/Lord_Howe", "America/Santiago", "America/Havana", "Africa/Cairo", "Asia/Beirut", "America/Nuuk"]
-UNTIL = timedelta(days=365 * 8)
+UNTIL = timedelta(days=365 * 4)
 
 
 def zone_named(name: str) -> ZoneInfo:
@@ -99,30 +100,31 @@ def _wild(timetable: Timetable) -> bool:
     return isinstance(timetable.expression, Cron) and timetable.expression.wildcard
 
 
-def _asked(text: str, start: datetime) -> Any:
+def _asked(text: str, start: datetime) -> Iterator[datetime]:
     """Return cronsim's times after an instant; from a repeated hour it counts on the first of both clocks."""
     return (at for at in CronSim(text, start) if at.astimezone(UTC) > start.astimezone(UTC))
 
 
-@settings(max_examples=40 * OFTEN, **CHECKS)
+@settings(max_examples=150 * OFTEN, **CHECKS)
 @given(rrules(), st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)))  # noqa: DTZ001
 def test_dateutil_recurs_the_same(text: str, start: datetime) -> None:
     assume(not MIXED.search(text))
     start = start.replace(microsecond=0)
-    theirs = list(takewhile(lambda at: at < start + UNTIL, islice(_recurring(text, start), 200)))
+    ours = list(takewhile(lambda at: at < start + UNTIL, islice(_ours(text, start), 200)))
+    if ours or OFTEN > 1:  # where there is nothing, dateutil looks for it up to the year 9999
+        assert ours == list(takewhile(lambda at: at < start + UNTIL, islice(_recurring(text, start), 200)))
+
+
+def _ours(text: str, start: datetime) -> Iterator[datetime]:
     try:
         rule = read_rrule(text, start, zone_named("UTC"))
     except Refused:
-        assert theirs == []
         return
-    ours = [
-        datetime.combine(date_of(at // DAY), datetime.min.time()) + timedelta(seconds=at % DAY)
-        for at in islice(rule.readings(day_of(start) * DAY), 200)
-    ]
-    assert [at for at in ours if at < start + UNTIL] == theirs
+    for at in rule.readings(day_of(start) * DAY):
+        yield datetime.combine(date_of(at // DAY), datetime.min.time()) + timedelta(seconds=at % DAY)
 
 
-def _recurring(text: str, start: datetime) -> Any:
+def _recurring(text: str, start: datetime) -> Iterator[datetime]:
     """Return dateutil's dates, ended by years or else it would search to the year 9999."""
     count = re.search(r";COUNT=(\d+)", text)
     until = f";UNTIL={start + UNTIL:%Y%m%dT%H%M%S}"

@@ -48,7 +48,7 @@ def rrules(draw: st.DrawFn) -> str:
     parts = {"FREQ": freq, "INTERVAL": str(draw(st.integers(1, 5) | st.integers(1, 40)))}
     if draw(st.booleans()):
         parts["BYMONTH"] = draw(_numbers(1, 12))
-    if draw(st.booleans()) and freq != "WEEKLY":
+    if draw(st.integers(0, 3)) == 0 and freq != "WEEKLY":
         parts["BYMONTHDAY"] = draw(_numbers(-31, 31))
     if draw(st.booleans()):
         parts["BYDAY"] = draw(_weekdays(5 if freq == "MONTHLY" or "BYMONTH" in parts else 53, freq))
@@ -69,5 +69,6 @@ def _numbers(low: int, high: int) -> st.SearchStrategy[str]:
 def _weekdays(most: int, freq: str) -> st.SearchStrategy[str]:
     names = st.sampled_from(["MO", "TU", "WE", "TH", "FR", "SA", "SU"])
     numbered = st.tuples(st.integers(-most, most).filter(bool), names).map(lambda pair: f"{pair[0]}{pair[1]}")
-    each = names if freq in ("DAILY", "WEEKLY") else names | numbered
-    return st.lists(each, min_size=1, max_size=4, unique=True).map(",".join)
+    plain, counted = (st.lists(each, min_size=1, max_size=4, unique=True) for each in (names, numbered))
+    mixed = st.lists(names | numbered, min_size=2, max_size=4, unique=True)
+    return (plain if freq in ("DAILY", "WEEKLY") else plain | counted | counted | mixed).map(",".join)

@@ -166,7 +166,7 @@ class Pattern:
     def _has_weekday(self, day: int, shape: Shape, within: tuple[int, int] | None) -> bool:
         before, length = within or (0, shape.length)
         weekday, number = shape.weekday_of(day), before + day
-        nth, nth_last = (number - 1) // 7 + 1, (number - length) // 7
+        nth, nth_last = (number - 1) // 7 + 1, (number - length - 1) // 7
         return not self.weekdays.isdisjoint({ByDay(weekday), ByDay(weekday, nth), ByDay(weekday, nth_last)})
 
 

@@ -86,7 +86,9 @@ def test_a_step_beyond_its_field_means_the_first_value_and_is_warned_of() -> Non
         ("FREQ=DAILY;INTERVAL=10;COUNT=3", ["01-04", "01-14", "01-24"]),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=4", ["01-04", "01-08", "01-18", "01-22"]),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;WKST=SU;COUNT=4", ["01-04", "01-17", "01-18", "01-31"]),
-        ("FREQ=MONTHLY;BYDAY=-1FR;COUNT=3", ["01-29", "02-26", "03-26"]),
+        ("FREQ=MONTHLY;BYDAY=-1FR;COUNT=4", ["01-29", "02-26", "03-26", "04-30"]),
+        ("FREQ=MONTHLY;BYDAY=-5FR,-2MO;BYMONTH=4,5;COUNT=4", ["04-02", "04-19", "05-24", "04-17"]),
+        ("FREQ=YEARLY;BYDAY=-1FR,1FR;COUNT=3", ["12-31", "01-07", "12-29"]),
         ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;COUNT=3", ["01-29", "02-26", "03-31"]),
         ("FREQ=MONTHLY;BYMONTHDAY=-1,31;COUNT=3", ["01-31", "02-28", "03-31"]),
         ("FREQ=YEARLY;BYMONTH=3,5;COUNT=3", ["03-04", "05-04", "03-04"]),
@@ -215,6 +217,10 @@ def test_a_warning_names_the_dates_and_a_safer_time() -> None:
         "the slot is then at the first (on_repeat: first). A safer time is 03:30."
     )
     assert warnings(cron("30 3 * * *", "Europe/Berlin"), NOW) == []
+    for text, safer in (("30 1 * * *", "00:30"), ("0,30 1,2 * * *", "03:00, 03:30, 04:00, 04:30")):
+        told = warnings(cron(text, "Antarctica/Troll"), NOW)  # its clocks jump by two hours, from 01:00 on
+        assert all(warning.endswith(f"A safer time is {safer}.") for warning in told)
+        assert len(told) == 2
 
 
 @pytest.mark.parametrize(
