@@ -75,25 +75,17 @@ class Slot:
 
 def slots(timetable: Timetable, after: datetime, until: datetime) -> Iterator[Slot]:
     """Return the slots after one instant, up to another and with it. Order: by time, none twice."""
-    first, last = _milliseconds(after), _milliseconds(until)
-    if timetable.starts_at:
-        first = max(first, _milliseconds(timetable.starts_at) - 1)
-    if timetable.ends_at:
-        last = min(last, _milliseconds(timetable.ends_at) - 1)
-    first, last = max(first, FIRST * 1000), min(last, LAST * 1000)
-    if isinstance(timetable.expression, Every):
-        return _elapsed(timetable, timetable.expression, first, last)
-    return _walk(timetable, timetable.expression, first // 1000, last // 1000)
+    return _between(timetable, _milliseconds(after), _milliseconds(until))
 
 
 def slots_within(timetable: Timetable, start: datetime, end: datetime) -> Iterator[Slot]:
     """Return the slots from one instant on, before another. Order: by time, none twice."""
-    return slots(timetable, start - MILLISECOND, end - MILLISECOND)
+    return _between(timetable, _milliseconds(start) - 1, _milliseconds(end) - 1)
 
 
 def next_slots(timetable: Timetable, after: datetime, count: int) -> list[Slot]:
     """Return the next slots after an instant; fewer when the timetable ends. Order: by time."""
-    return list(islice(slots(timetable, after, datetime.max.replace(tzinfo=UTC)), count))
+    return list(islice(_between(timetable, _milliseconds(after), LAST * 1000), count))
 
 
 def readings(timetable: Timetable, rule: Cron | Rrule, local: int) -> Iterator[int]:
@@ -103,6 +95,18 @@ def readings(timetable: Timetable, rule: Cron | Rrule, local: int) -> Iterator[i
         return found
     excluded = {day_of(when) for when in timetable.exclude}
     return (reading for reading in found if reading // DAY not in excluded)
+
+
+def _between(timetable: Timetable, first: int, last: int) -> Iterator[Slot]:
+    """Return the slots after one instant, up to another and with it. Units: milliseconds of UTC."""
+    if timetable.starts_at:
+        first = max(first, _milliseconds(timetable.starts_at) - 1)
+    if timetable.ends_at:
+        last = min(last, _milliseconds(timetable.ends_at) - 1)
+    first, last = max(first, FIRST * 1000), min(last, LAST * 1000)
+    if isinstance(timetable.expression, Every):
+        return _elapsed(timetable, timetable.expression, first, last)
+    return _walk(timetable, timetable.expression, first // 1000, last // 1000)
 
 
 def _walk(timetable: Timetable, rule: Cron | Rrule, after: int, last: int) -> Iterator[Slot]:

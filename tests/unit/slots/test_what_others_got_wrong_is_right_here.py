@@ -14,7 +14,7 @@ from onthedot.rules.cron import read_cron
 from onthedot.rules.every import read_every
 from onthedot.rules.inputs import Malformed, Refused
 from onthedot.rules.instants import shown
-from onthedot.rules.slots import Timetable, next_slots, slots
+from onthedot.rules.slots import Timetable, next_slots, slots, slots_within
 from onthedot.rules.spread import run_at
 from onthedot.rules.zones import find
 
@@ -118,6 +118,7 @@ def test_t19_instants_far_away_overflow_nothing() -> None:
     timetable = cron("0 0 * * *", "Pacific/Kiritimati")
     edges = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     assert list(slots(timetable, edges[1] - timedelta(days=400), edges[1])) == []
+    assert list(slots_within(timetable, edges[0], instant("0002-01-01"))) == []
     assert next_slots(timetable, edges[0], 1)[0].instant.year == FIRST_YEAR
 
 
