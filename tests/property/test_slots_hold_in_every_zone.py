@@ -91,7 +91,8 @@ def test_a_daily_time_has_one_slot_for_each_date(seen: Seen) -> None:
         seen.zones += 1
         for each in islice(hours, 6 if ALL else 1):
             found = _all_of(Timetable(read_cron(f"30 {each} * * *"), zone), *years, seen)
-            assert len(found) == round((years[1] - years[0]) / DAY)
+            assert found[0].instant - years[0] <= DAY
+            assert years[1] - found[-1].instant <= DAY
             _one_for_each_date(found, zone, time(each, 30))
 
 
@@ -110,7 +111,7 @@ def test_slots_are_what_a_person_with_a_local_clock_would_say(seen: Seen) -> Non
     for zone in every_zone():
         seen.zones += 1
         around = list(changes(zone)) or [utc(2030)]
-        for change in around if ALL else around[::4]:
+        for change in around if ALL else around[::6]:
             for rules in islice(tried, 4 if ALL else 1):
                 start, end = change - 5 * HOUR, change + 5 * HOUR
                 timetable = Timetable(read_cron("0,30,45 0-3,22,23 * * *"), zone, *rules)
