@@ -21,7 +21,7 @@ overrides = --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
 
 .PHONY: help
 help: ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## /  \1@/p' Makefile | while IFS=@ read -r name text; do printf '  make %-8s %s\n' $$name "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /  \1@/p' Makefile | while IFS=@ read -r name text; do printf '  make %-11s %s\n' $$name "$$text"; done
 
 .PHONY: setup
 setup: ## Install what the other targets need (they do it by themselves)
@@ -50,6 +50,10 @@ lint: setup ## Style and types
 	@.venv/bin/python -m ruff check .
 	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m mypy shared functions local tests benchmarks
+
+.PHONY: prove-slots
+prove-slots: setup ## What is promised of slots, in every zone through all years; a quarter of an hour
+	@PROVE=all .venv/bin/python -m pytest tests/property $(ARGS)
 
 .PHONY: build
 build: setup ## Build the functions and their layer for AWS

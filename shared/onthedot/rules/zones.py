@@ -34,6 +34,22 @@ class OnRepeat(StrEnum):
     LAST = "last"  # the later one
 
 
+class SlotsOnGap(StrEnum):
+    """What becomes of a schedule's slot whose local time does not exist."""
+
+    AFTER = "after"  # it is at the first instant after the gap; a jump of more than three hours is not made up
+    SHIFT = "shift"  # it is later by the length of the gap
+    SKIP = "skip"  # there is none
+
+
+class SlotsOnRepeat(StrEnum):
+    """What becomes of a schedule's slot whose local time comes twice."""
+
+    FIRST = "first"  # it is at the earlier one
+    LAST = "last"  # it is at the later one
+    BOTH = "both"  # there are two
+
+
 @cache
 def names() -> frozenset[str]:
     """Return the names of all zones, case-sensitive."""
