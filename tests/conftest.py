@@ -10,6 +10,9 @@ os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and 
 import tests.support.loading  # noqa: F401 - changes how models are read
 from tests.support import handlers
 from tests.support.lab import Lab, running_lab
+from tests.support.proving import hold_steady
+
+hold_steady()
 
 
 @pytest.fixture

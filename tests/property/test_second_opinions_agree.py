@@ -15,7 +15,6 @@ dateutil reads otherwise:
 Nothing else is allowed.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -30,6 +29,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from tests.support.every_zone import changes
 from tests.support.expressions import crons, rrules
+from tests.support.proving import OFTEN
 
 from onthedot.rules.calendar import DAY, date_of, day_of
 from onthedot.rules.cron import Cron, read_cron
@@ -38,7 +38,6 @@ from onthedot.rules.rrule import read_rrule
 from onthedot.rules.slots import Timetable, slots
 from onthedot.rules.zones import find
 
-OFTEN = 20 if os.environ.get("PROVE") == "all" else 1
 UNSHRUNK = [Phase.explicit, Phase.reuse, Phase.generate]  # dateutil takes minutes to shrink
 CHECKS: dict[str, Any] = {
     "deadline": None,

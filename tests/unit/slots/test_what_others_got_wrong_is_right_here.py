@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.support.proving import QUICK_SECONDS
 from tests.support.timetables import MINUTE, RULES, cron, instant, texts
 
 from onthedot.rules.calendar import FIRST_YEAR
@@ -49,7 +50,7 @@ def test_t06_a_missing_midnight_costs_nobody_50_ms() -> None:
     timetable = cron("0 1 4 11 *", "America/Sao_Paulo")
     started = time.process_time()
     next_slots(timetable, instant("2018-11-04T02:59:59"), 1)
-    assert time.process_time() - started < 0.05
+    assert time.process_time() - started < QUICK_SECONDS
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -141,7 +142,7 @@ def test_c06_a_date_that_never_comes_is_refused_at_once(text: str) -> None:
     started = time.process_time()
     with pytest.raises(Refused, match="never"):
         read_cron(text)
-    assert time.process_time() - started < 0.05
+    assert time.process_time() - started < QUICK_SECONDS
 
 
 def test_c06_a_date_that_comes_is_found() -> None:
@@ -154,7 +155,7 @@ def test_c07_a_leap_day_on_a_sunday_is_found_over_a_hole_of_40_years() -> None:
     started = time.process_time()
     [slot] = next_slots(cron("0 0 29 2 */7", "Europe/Berlin"), instant("2088-03-01"), 1)
     assert shown(slot.instant) == "2128-02-28T23:00:00Z"
-    assert time.process_time() - started < 0.05
+    assert time.process_time() - started < QUICK_SECONDS
 
 
 @pytest.mark.parametrize(
