@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from onthedot.messages import read_job
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import seconds_up
 from onthedot.rules.jobs import Job, State
@@ -17,7 +16,7 @@ from onthedot.rules.starting import Verdict, judge
 from onthedot.steps.ports import Event, World
 from onthedot.steps.put import put
 from onthedot.steps.start import LATE, WORKER_DIED, end_without_attempt, rest_of_lease
-from onthedot.steps.work import Hold
+from onthedot.steps.work import Hold, entry_in
 
 WAIT = timedelta(seconds=60)
 """How long a rescued job waits, for whatever kept the workers from it to pass."""
@@ -25,9 +24,8 @@ WAIT = timedelta(seconds=60)
 
 def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
     """Do what the message still demands; return whether it is acknowledged."""
-    entry = read_job(text)
+    entry = entry_in(world, text)
     if entry is None:
-        world.strays.keep(text, "this message is no job")
         return True
     job = world.jobs.get(entry.schedule, entry.slot)
     match _judged(world, entry, job, policies), job:

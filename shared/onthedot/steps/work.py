@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from onthedot.messages import read_job
+from onthedot.rules.agenda import Entry
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import seconds_up
 from onthedot.rules.jobs import Job
@@ -41,9 +42,8 @@ class Worked:
 
 def work(world: World, text: str, runner: Runner, hold: Hold) -> Worked:
     """Do what the message asks for."""
-    entry = read_job(text)
+    entry = entry_in(world, text)
     if entry is None:
-        world.strays.keep(text, "this message is no job")
         return Worked(acknowledged=True)
     match start(world, entry, runner.policies()):
         case Drop():
@@ -53,6 +53,14 @@ def work(world: World, text: str, runner: Runner, hold: Hold) -> Worked:
             return Worked(acknowledged=False)
         case Attempt() as attempt:
             return _attempt(world, attempt, runner, hold)
+
+
+def entry_in(world: World, text: str) -> Entry | None:
+    """Return what a message wakes; one that is no job is kept with the strays."""
+    entry = read_job(text)
+    if entry is None:
+        world.strays.keep(text, "this message is no job")
+    return entry
 
 
 def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Worked:
