@@ -1,0 +1,82 @@
+"""The schedule: what is stored of it, its states, and what each change makes of it.
+
+    active --pause--> paused --resume--> active        active --no further slot--> ended
+       |
+       +--its definition cannot be read--> broken --edit--> active
+
+`planned_until` is how far its slots have become jobs. An edit takes it back to `since`, the time of the edit, so that
+what was planned ahead is planned again by the new rule; jobs of an older `version` with a later slot are superseded.
+`stamp` is drawn anew at each write: two who read the same row cannot both write it, whatever they change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from onthedot.rules.jobs import Payload
+
+
+class ScheduleState(StrEnum):
+    """Where a schedule is in its life."""
+
+    ACTIVE = "active"  # its slots become jobs
+    PAUSED = "paused"  # somebody stopped it; what passes meanwhile is not missed
+    ENDED = "ended"  # its timetable has no further slot
+    BROKEN = "broken"  # its definition cannot be read; an edit mends it
+
+
+class OnResume(StrEnum):
+    """What becomes of the slots that passed during a pause."""
+
+    SKIP = "skip"  # they are not missed: skipped
+    MISSED = "missed"  # they are missed, and the schedule's policy decides
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause: since when and, if that is known, until when; why, and who made it."""
+
+    since: datetime
+    until: datetime | None
+    reason: str | None
+    by: str
+    on_resume: OnResume
+
+    def holds(self, now: datetime) -> bool:
+        """Tell whether the pause is not over yet."""
+        return self.until is None or now < self.until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """A schedule as it is stored. `fields` are the definition as it was written, without the payload."""
+
+    name: str
+    generation: str
+    version: int
+    state: ScheduleState
+    fields: Mapping[str, Any]
+    payload: Payload
+    payload_hash: str
+    since: datetime
+    planned_until: datetime
+    created_at: datetime
+    changed_at: datetime
+    changed_by: str
+    stamp: str
+    next_at: datetime | None = None
+    paced_until: datetime | None = None
+    paused: Pause | None = None
+    broken: str | None = None
+    tzdata: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The partition key of its jobs."""
+        return f"schedule#{self.name}"
+
+    def is_paused(self, now: datetime) -> bool:
+        """Tell whether its jobs may not start now."""
+        return self.state is ScheduleState.PAUSED and self.paused is not None and self.paused.holds(now)
