@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from onthedot.rules.errors import Fault, Kind
+from onthedot.rules.said import at
 
 MOST_UNKNOWN = 20
 LONGEST_NAME = 64
@@ -55,11 +56,6 @@ def _unknown(known: Sequence[str], value: dict[str, Any], path: str) -> list[Fau
     if len(names) > MOST_UNKNOWN:
         message += f" (and {len(names) - MOST_UNKNOWN} more fields are not known)"
     return [Fault(at(path, name[:LONGEST_NAME]), message, Kind.MALFORMED) for name in names[:MOST_UNKNOWN]]
-
-
-def at(path: str, name: str | int) -> str:
-    """Return the path of a field inside another."""
-    return f"{path}.{name}" if path else str(name)
 
 
 def _field(model: type[BaseModel], name: str, value: Any, path: str, faults: list[Fault]) -> list[Any]:
