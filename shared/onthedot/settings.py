@@ -16,6 +16,7 @@ class Settings:
     """Tables, queues, the number of shards, and the spans of the protocol."""
 
     jobs_table: str
+    schedules_table: str
     shards_table: str
     queue_urls: Mapping[str, str]
     shards: int
@@ -33,6 +34,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     """Return the settings that the environment holds."""
     return Settings(
         jobs_table=environment["ONTHEDOT_JOBS_TABLE"],
+        schedules_table=environment["ONTHEDOT_SCHEDULES_TABLE"],
         shards_table=environment["ONTHEDOT_SHARDS_TABLE"],
         queue_urls={name: environment[f"ONTHEDOT_{name.upper()}_QUEUE_URL"] for name in QUEUES},
         shards=int(environment["ONTHEDOT_SHARDS"]),

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from onthedot.rules.events import Event
 from onthedot.rules.instants import shown
 from onthedot.rules.jobs import Job
-from onthedot.steps.ports import Event
 
 Handler = Callable[[Any, Any], Any]
 
@@ -28,8 +28,18 @@ WORRYING = frozenset(
         Event.JOB_RESCUED,
         Event.JOB_TAKEN_OVER,
         Event.FINISH_LOST,
+        Event.SCHEDULE_BROKEN,
+        Event.SCHEDULE_FAILED,
+        Event.SLOTS_MISSED,
     }
 )
+
+COUNTED = {
+    Event.SLOTS_PLANNED: "SlotsPlanned",
+    Event.SLOTS_MISSED: "SlotsMissed",
+    Event.SCHEDULE_BROKEN: "SchedulesBroken",
+}
+"""What is counted of schedules, all together: each name of one would be a metric to pay (aws-traps 33)."""
 
 logger = Logger()
 metrics = Metrics(namespace="Onthedot")
@@ -52,6 +62,14 @@ class Telemetry:
             case Event.JOB_DEAD:
                 metrics.add_metric("JobsDead", MetricUnit.Count, 1)
                 metrics.add_metric("AttemptsFailed", MetricUnit.Count, min(job.attempt, 1))
+
+    def schedule(self, event: Event, name: str, count: int = 1, reason: str | None = None) -> None:
+        """Tell of a schedule, or of so many of its slots."""
+        tell = logger.warning if event in WORRYING else logger.info
+        facts = {"schedule": name, "count": count if event in COUNTED else None, "reason": reason}
+        tell(event.value, extra={key: value for key, value in facts.items() if value is not None})
+        if event in COUNTED:
+            metrics.add_metric(COUNTED[event], MetricUnit.Count, count)
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
         """Tell of a shard."""

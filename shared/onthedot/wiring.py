@@ -14,6 +14,7 @@ from onthedot.adapters.indexes import DynamoIndexes
 from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.adapters.jobs import DynamoJobs
 from onthedot.adapters.payloads import DynamoPayloads
+from onthedot.adapters.schedules import DynamoSchedules
 from onthedot.adapters.shards import DynamoShards
 from onthedot.adapters.sqs import Held, JobQueue, QueueDepths, ShardQueue, StrayQueue
 from onthedot.attempt import Attempts
@@ -59,6 +60,7 @@ def world() -> World:
     return World(
         clock=clock,
         jobs=DynamoJobs(dynamodb, clock, here.jobs_table, here.shards, here.timing.margin),
+        schedules=DynamoSchedules(dynamodb, clock, here.schedules_table, here.jobs_table, here.shards),
         payloads=DynamoPayloads(dynamodb, clock, here.jobs_table, here.shards),
         indexes=DynamoIndexes(dynamodb, clock, here.jobs_table),
         shards=DynamoShards(dynamodb, clock, here.shards_table),

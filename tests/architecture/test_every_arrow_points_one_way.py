@@ -25,7 +25,7 @@ OURS = {
     "client": set(),
     "onthedot": {"handler"},
     "steps": {"steps", "ports", "rules", "messages"},
-    "ports": {"rules"},
+    "ports": {"ports", "rules"},
     "attempt": {"rules", "steps", "handler"},
     "telemetry": {"rules", "ports"},
     "adapters": {"adapters", "ports", "rules", "messages"},
@@ -91,7 +91,7 @@ def part_of(name: str) -> str:
     if not name.startswith("onthedot"):
         return "functions"
     words = name.split(".")
-    return "ports" if name == "onthedot.steps.ports" else words[1] if len(words) > 1 else "onthedot"
+    return "ports" if name.startswith("onthedot.steps.ports") else words[1] if len(words) > 1 else "onthedot"
 
 
 @cache

@@ -29,6 +29,7 @@ import worker
 from onthedot import wiring
 from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.rules.agenda import Entry
+from onthedot.rules.instants import from_text
 
 ACCOUNT, REGION = "123456789012", "eu-central-1"
 QUEUES = {
@@ -232,13 +233,17 @@ class Lab:
 
     def _skip_idle_minutes(self) -> datetime:
         """Pass over the ticks that would find nothing on the agenda, and return the next one."""
-        jobs = dynamodb_backends[ACCOUNT][REGION].tables[self.tables["JobsTable"]].all_items()
-        entries = [item.attrs["agenda"].value for item in jobs if "agenda" in item.attrs]
-        if entries and "tick" not in self.off:
-            idle = Entry.parse(min(entries)).wake - timedelta(minutes=5) - self.next_tick
+        wakes = [Entry.parse(text).wake - timedelta(minutes=5) for text in self._all("JobsTable", "agenda")]
+        plans = [from_text(text) - timedelta(minutes=10) for text in self._all("SchedulesTable", "next_at")]
+        if (wakes or plans) and "tick" not in self.off:
+            idle = min(wakes + plans) - self.next_tick
             self.next_tick += max(timedelta(0), idle // timedelta(minutes=1) * timedelta(minutes=1))
             return self.next_tick
         return datetime.max.replace(tzinfo=UTC)
+
+    def _all(self, table: str, attribute: str) -> list[str]:
+        items = dynamodb_backends[ACCOUNT][REGION].tables[self.tables[table]].all_items()
+        return [item.attrs[attribute].value for item in items if attribute in item.attrs]
 
     def _next_message(self) -> datetime:
         queues = [queue for queue in ("JobQueue", "JobDeadLetterQueue") if queue not in self.off]

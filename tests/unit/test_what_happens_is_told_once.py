@@ -19,8 +19,8 @@ import dispatch
 import worker
 from onthedot import telemetry, wiring
 from onthedot.messages import ShardMessage, shard_text
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Payload, State
-from onthedot.steps.ports import Event
 
 SHARD_EVENTS = {Event.SHARD_DRAINED, Event.SHARD_SWEPT}
 UNITS = {

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from onthedot.adapters.aws import call
-from onthedot.adapters.items import JobItem
+from onthedot.adapters.items import Item
 from onthedot.rules.errors import Throttled
 from onthedot.steps.ports import Clock
 
@@ -17,17 +17,16 @@ ROUNDS = 8
 """How often in a row an answer may leave keys out; each that is read begins the count anew."""
 
 
-def read_all(client: "DynamoDBClient", clock: Clock, table: str, keys: Sequence[tuple[str, str]]) -> list[JobItem]:
+def read_all(client: "DynamoDBClient", clock: Clock, table: str, keys: Sequence[Item]) -> list[Item]:
     """Return the items that are there, strongly consistent, in no order.
 
     Raises: Throttled when DynamoDB goes on leaving keys out.
     """
-    left: list[Any] = [{"schedule": {"S": schedule}, "slot": {"S": slot}} for schedule, slot in keys]
-    found: list[JobItem] = []
+    left, found = list(keys), list[Item]()
     idle = 0
     while left:
         items, unread = _read(client, clock, table, left[:BATCH])
-        found += [JobItem.from_raw_data(item) for item in items]
+        found += items
         left = [*unread, *left[BATCH:]]
         idle = 0 if items or not unread else idle + 1
         if idle == ROUNDS:
@@ -37,7 +36,7 @@ def read_all(client: "DynamoDBClient", clock: Clock, table: str, keys: Sequence[
     return found
 
 
-def _read(client: "DynamoDBClient", clock: Clock, table: str, keys: list[Any]) -> tuple[list[Any], list[Any]]:
+def _read(client: "DynamoDBClient", clock: Clock, table: str, keys: list[Item]) -> tuple[list[Item], list[Item]]:
     asked: Any = {table: {"Keys": keys, "ConsistentRead": True}}
     answer: Any = call(clock, lambda: client.batch_get_item(RequestItems=asked))
     return answer["Responses"].get(table, []), answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])

@@ -8,7 +8,7 @@ from pynamodb.attributes import UnicodeAttribute
 
 from onthedot.adapters.aws import call
 from onthedot.adapters.batches import read_all
-from onthedot.adapters.items import JobItem, job_of_model
+from onthedot.adapters.items import JobItem, job_key, job_of, job_of_model
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import Clock, Index
 
@@ -44,10 +44,20 @@ class DynamoIndexes:
         models = call(self.clock, lambda: list(JobItem.query(schedule, JobItem.slot > _just_after(after), limit=limit)))
         return [job_of_model(model) for model in models if model.state is not None]
 
+    def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
+        """Return the jobs of a schedule with `start <= slot < before`, the last ones first, at most `limit`."""
+        if start >= before:
+            return []
+        bounds = JobItem.slot.between(start, before)
+        asked = limit + 1  # `before` itself may be among them
+        models = call(self.clock, lambda: list(JobItem.query(schedule, bounds, limit=asked, scan_index_forward=False)))
+        jobs = [job_of_model(model) for model in models if model.state is not None and model.slot != before]
+        return jobs[:limit]
+
     def read(self, keys: Sequence[tuple[str, str]]) -> list[Job]:
         """Return the jobs with these keys as they are now, in their order, without those that are gone."""
-        models = read_all(self.client, self.clock, self.table, keys)
-        found = {(model.schedule, model.slot): job_of_model(model) for model in models}
+        items = read_all(self.client, self.clock, self.table, [job_key(*key) for key in keys])
+        found = {job.key: job for job in map(job_of, items)}
         return [found[key] for key in keys if key in found]
 
 

@@ -83,6 +83,10 @@ class JobItem(Model):
     run_at = Instant(null=True)
     request = UnicodeAttribute(null=True)
     created_at = Instant(null=True)
+    generation = UnicodeAttribute(null=True)
+    version = NumberAttribute(null=True)
+    local_slot = UnicodeAttribute(null=True)
+    fold = NumberAttribute(null=True)
     timeout = Span(null=True)
     retry = JSONAttribute(null=True)
     start_before = Instant(null=True)
@@ -126,6 +130,11 @@ class ShardItem(Model):
     swept_at = Instant(null=True)
 
 
+def job_key(schedule: str, slot: str) -> Item:
+    """Return the key of a job, or of what lies beside it, in the jobs table."""
+    return {"schedule": {"S": schedule}, "slot": {"S": slot}}
+
+
 def item_of(job: Job, shards: int) -> Item:
     """Return the job's item; what has no value is not in it."""
     attributes = JobItem.get_attributes()
@@ -150,6 +159,8 @@ def job_of_model(model: JobItem) -> Job:
         **facts,
         state=State(model.state),
         attempt=int(model.attempt or 0),
+        version=None if model.version is None else int(model.version),
+        fold=None if model.fold is None else int(model.fold),
         wake=Entry.parse(model.agenda).wake if model.agenda else None,
         group=model.group_key.rpartition("#")[0] if model.group_key else None,
         retry=None if model.retry is None else Retry(**model.retry),
@@ -164,6 +175,8 @@ PLAIN = (
     "run_at",
     "request",
     "created_at",
+    "generation",
+    "local_slot",
     "timeout",
     "start_before",
     "owner",
@@ -184,6 +197,8 @@ def _values(job: Job, shards: int) -> dict[str, Any]:
         **{name: getattr(job, name) for name in PLAIN},
         "state": job.state.value,
         "attempt": job.attempt,
+        "version": job.version,
+        "fold": job.fold,
         "retry": _retry_facts(job.retry),
         "payload": payload.text,
         "payload_item": payload.stored_as,

@@ -1,4 +1,4 @@
-"""The jobs in DynamoDB: four calls, and every condition that the protocol leans on.
+"""The jobs in DynamoDB: five calls, and every condition that the protocol leans on.
 
 A refused write returns the item that refused it (`ReturnValuesOnConditionCheckFailure`), which PynamoDB does not hand
 on, so writes go to the client below it. A refusal is no proof of a lost race: the SDK may have repeated a write whose
@@ -16,7 +16,7 @@ from pynamodb.exceptions import DoesNotExist
 from onthedot.adapters.attributes import Epoch, Span
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import Item, JobItem, item_of, job_of, job_of_model
+from onthedot.adapters.items import Item, JobItem, item_of, job_key, job_of, job_of_model
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, State
@@ -100,12 +100,28 @@ class DynamoJobs:
             return Written(True, after)
         return Written(False, _job(there))
 
+    def remove(self, job: Job) -> bool:
+        """Delete the job, if it still has this state, owner and wake; return whether it is gone."""
+        expression = Expression()
+        item = item_of(job, self.shards)
+        condition = " AND ".join(expression.is_as(attribute, item) for attribute in CHANGED_ALONE)
+        there = self._write(
+            lambda: self.client.delete_item(
+                TableName=self.table,
+                Key=job_key(*job.key),
+                ConditionExpression=condition,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **expression.arguments(),
+            )
+        )
+        return not there
+
     def _update(
         self, schedule: str, slot: str, update: str, condition: str, expression: Expression, returned: Any
     ) -> Item:
         answer: Any = self.client.update_item(
             TableName=self.table,
-            Key={"schedule": {"S": schedule}, "slot": {"S": slot}},
+            Key=job_key(schedule, slot),
             UpdateExpression=update,
             ConditionExpression=condition,
             ReturnValues=returned,

@@ -10,7 +10,7 @@ from pynamodb.exceptions import DoesNotExist
 from onthedot.adapters.attributes import Epoch
 from onthedot.adapters.aws import call
 from onthedot.adapters.batches import read_all
-from onthedot.adapters.items import JobItem, item_of
+from onthedot.adapters.items import JobItem, item_of, job_key
 from onthedot.adapters.sizes import fits_one_unit
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import Clock
@@ -32,15 +32,24 @@ class DynamoPayloads:
         """Tell whether the job's item, at its largest, costs one write unit with its payload inside."""
         return fits_one_unit(item_of(job, self.shards))
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
-        """Write a payload next to its job, to expire when no job can need it any more."""
-        item: dict[str, Any] = {
-            "schedule": {"S": schedule},
-            "slot": {"S": name},
-            "payload": {"S": text},
-            "expires_at": {"N": Epoch().serialize(kept_until)},
-        }
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
+        """Write a payload next to its jobs, to expire when none can need it any more, if that is known."""
+        item: dict[str, Any] = {**job_key(schedule, name), "payload": {"S": text}}
+        if kept_until is not None:
+            item["expires_at"] = {"N": Epoch().serialize(kept_until)}
         call(self.clock, lambda: self.client.put_item(TableName=self.table, Item=item))
+
+    def expire(self, schedule: str, name: str, at: datetime) -> None:
+        """Let a payload that no new job will need expire."""
+        call(
+            self.clock,
+            lambda: self.client.update_item(
+                TableName=self.table,
+                Key=job_key(schedule, name),
+                UpdateExpression="SET expires_at = :at",
+                ExpressionAttributeValues={":at": {"N": Epoch().serialize(at)}},
+            ),
+        )
 
     def text(self, job: Job) -> str:
         """Return the job's payload as JSON text, wherever it is.
@@ -59,7 +68,8 @@ class DynamoPayloads:
     def texts(self, jobs: Sequence[Job]) -> list[str | None]:
         """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
         keys = {(job.schedule, job.payload.stored_as) for job in jobs if job.payload.stored_as}
-        models = read_all(self.client, self.clock, self.table, sorted(keys))
+        items = read_all(self.client, self.clock, self.table, [job_key(*key) for key in sorted(keys)])
+        models = [JobItem.from_raw_data(item) for item in items]
         found = {(model.schedule, model.slot): model.payload for model in models}
         return [_text(job, found) for job in jobs]
 

@@ -3,13 +3,13 @@
 import sys
 from datetime import timedelta
 from functools import cache
-from importlib.metadata import version
 
 from onthedot import __version__
 from onthedot.http.json_text import write
 from onthedot.http.problems import Answer
 from onthedot.http.requests import Request
 from onthedot.rules.instants import MILLISECOND
+from onthedot.rules.zones import database_version
 from onthedot.steps.health import ShardAges, health
 from onthedot.steps.ports import World
 
@@ -33,7 +33,7 @@ def show_health(world: World, request: Request) -> Answer:  # noqa: ARG001
 @cache
 def versions() -> dict[str, str]:
     """Return what runs here; the time zone database is part of what a local time means."""
-    return {"onthedot": __version__, "tzdata": version("tzdata"), "python": sys.version.split()[0]}
+    return {"onthedot": __version__, "tzdata": database_version(), "python": sys.version.split()[0]}
 
 
 def _shard(shard: ShardAges) -> dict[str, object]:

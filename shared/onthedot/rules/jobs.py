@@ -66,7 +66,11 @@ class Payload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of work to run once at a time, identified by `(schedule, slot)`."""
+    """One piece of work to run once at a time, identified by `(schedule, slot)`.
+
+    A one-off has the hash of the `request` that made it; the job of a slot has the `generation` and `version` of its
+    schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before.
+    """
 
     schedule: str
     slot: str
@@ -75,8 +79,12 @@ class Job:
     run_at: datetime
     wake: datetime | None
     payload: Payload
-    request: str
     created_at: datetime
+    request: str | None = None
+    generation: str | None = None
+    version: int | None = None
+    local_slot: str | None = None
+    fold: int | None = None
     group: str | None = None
     timeout: timedelta | None = None
     retry: Retry | None = None
@@ -105,6 +113,16 @@ class Job:
     def entry(self) -> str | None:
         """Its place on the agenda, as text; none once it has an outcome."""
         return None if self.wake is None else str(Entry(self.wake, self.schedule, self.slot))
+
+    @property
+    def of_schedule(self) -> bool:
+        """Whether a schedule made it: for a slot, or by hand."""
+        return self.slot != ONE_SLOT
+
+    @property
+    def untouched(self) -> bool:
+        """Whether no attempt was made yet, and it waits for its first."""
+        return self.state is State.SCHEDULED and self.attempt == 0
 
     @property
     def pending(self) -> bool:

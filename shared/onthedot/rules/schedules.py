@@ -10,7 +10,7 @@ what was planned ahead is planned again by the new rule; jobs of an older `versi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -80,3 +80,30 @@ class Schedule:
     def is_paused(self, now: datetime) -> bool:
         """Tell whether its jobs may not start now."""
         return self.state is ScheduleState.PAUSED and self.paused is not None and self.paused.holds(now)
+
+
+def paused(schedule: Schedule, pause: Pause, stamp: str) -> Schedule:
+    """Return the schedule under a pause. What was planned ahead is taken back: its slots come after the pause, or not.
+
+    `next_at` is when the pause ends by itself, if it does.
+    """
+    return replace(
+        schedule,
+        state=ScheduleState.PAUSED,
+        paused=pause,
+        planned_until=min(schedule.planned_until, pause.since),
+        next_at=pause.until,
+        stamp=stamp,
+    )
+
+
+def resumed(schedule: Schedule, at: datetime, stamp: str) -> Schedule:
+    """Return the schedule after its pause; slots that passed meanwhile are left behind, unless they are missed."""
+    missed = schedule.paused is not None and schedule.paused.on_resume is OnResume.MISSED
+    return replace(
+        schedule,
+        state=ScheduleState.ACTIVE,
+        paused=None,
+        planned_until=schedule.planned_until if missed else max(schedule.planned_until, at),
+        stamp=stamp,
+    )

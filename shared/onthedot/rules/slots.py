@@ -12,7 +12,7 @@ set of instants: two local times that meet are one slot. Where a walk begins cha
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from heapq import merge
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -71,6 +71,12 @@ class Slot:
     def local(self) -> datetime:
         """What clocks in the zone show at this instant, without a zone."""
         return (self.instant + self.offset).replace(tzinfo=None)
+
+    @property
+    def local_text(self) -> str:
+        """What clocks in the zone show, with their offset: `2027-03-28T03:00:00+02:00`, milliseconds only if any."""
+        local = self.instant.astimezone(timezone(self.offset))
+        return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")
 
 
 def slots(timetable: Timetable, after: datetime, until: datetime) -> Iterator[Slot]:

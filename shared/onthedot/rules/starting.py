@@ -6,7 +6,9 @@ The poller is dumb: it sends whatever wakes, twice if need be. This table is wha
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, State
+from onthedot.rules.schedules import Schedule
 
 
 class Verdict(StrEnum):
@@ -38,6 +40,28 @@ def judge(
     if job.start_before is not None and job.start_before < now:
         return Verdict.LATE
     return Verdict.DUE
+
+
+class Standing(StrEnum):
+    """Whether the schedule of a job that has just started wants it to run."""
+
+    IN_FORCE = "in force"  # it does
+    DELETED = "its schedule was deleted"  # cancelled
+    PAUSED = "its schedule is paused"  # skipped
+    SUPERSEDED = "superseded by an edit"  # the slot belongs to the new version; the job is deleted
+
+
+def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standing:
+    """Return what the schedule, read after its job has started, says of it: pause, edit and delete hold until then.
+
+    The second attempt of a job is of the version that made the first.
+    """
+    if schedule is None or schedule.generation != job.generation:
+        return Standing.DELETED
+    if schedule.is_paused(now):
+        return Standing.PAUSED
+    later = schedule.version != job.version and job.slot > to_text(schedule.since)
+    return Standing.SUPERSEDED if later and job.attempt == 1 else Standing.IN_FORCE
 
 
 def lease_over_at(job: Job, max_skew: timedelta) -> datetime:

@@ -11,6 +11,7 @@ The host's files, `TZ` and `PYTHONTZPATH` play no part: the same request means t
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
@@ -77,6 +78,12 @@ def offset_at(instant: datetime, zone: ZoneInfo) -> timedelta:
     offset = instant.astimezone(zone).utcoffset()
     assert offset is not None, "a zone of the database has an offset at every instant"
     return offset
+
+
+@cache
+def database_version() -> str:
+    """Return the version of the time zone database: what a local time means may differ in another."""
+    return version("tzdata")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Dispatch: look at one shard under its lease: drain first, then sweep, so that what is live never waits."""
+"""Dispatch: look at one shard under its lease: drain, sweep, then plan with the time left: no live job waits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from onthedot.messages import ShardMessage
 from onthedot.steps.drain import drain
+from onthedot.steps.plan import plan_shard
 from onthedot.steps.ports import Shard, World
 from onthedot.steps.sweep import sweep
 
@@ -24,7 +25,7 @@ class Looked:
 
 
 def dispatch(world: World, message: ShardMessage, has_time: Callable[[], bool]) -> Looked | None:
-    """Hand over what wakes soon and what is long overdue; `None` when another has the shard.
+    """Hand over what wakes soon and what is long overdue, and plan what is due; `None` when another has the shard.
 
     The lease is kept for the next look when there is work left, else given back for the next tick.
     """
@@ -34,7 +35,9 @@ def dispatch(world: World, message: ShardMessage, has_time: Callable[[], bool]) 
         return None
     drained = drain(world, shard, has_time)
     swept = sweep(world, shard, has_time, message.swept)
-    if ((drained.left and drained.sent) or swept) and message.hops < MAX_HOPS:
+    planned = plan_shard(world, shard, has_time)
+    more = (drained.left and drained.sent) or swept or (planned.left and planned.slots)
+    if more and message.hops < MAX_HOPS:
         return Looked(shard, replace(message, hops=message.hops + 1, lease=lease, swept=swept))
     world.shards.release(shard)
     return Looked(shard, None)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from onthedot.rules.agenda import Entry, horizon, resume_after
-from onthedot.steps.ports import Event, Index, Refusal, Shard, World
+from onthedot.rules.events import Event
+from onthedot.steps.ports import Index, Refusal, Shard, World
 
 PAGE = 500
 """Entries read and sent between two moves of the watermark."""

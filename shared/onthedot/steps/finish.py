@@ -5,8 +5,9 @@ Attempt numbers restart when a dead job is retried; owners never repeat, so the 
 
 from dataclasses import dataclass
 
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended
-from onthedot.steps.ports import Event, World
+from onthedot.steps.ports import World
 from onthedot.steps.start import change_while_ours
 
 

@@ -9,10 +9,11 @@ from datetime import datetime
 from functools import partial
 
 from onthedot.rules.errors import Unavailable
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended, moved
 from onthedot.rules.timing import WRITE
 from onthedot.steps.payloads import keep_for, place
-from onthedot.steps.ports import Event, World, Written
+from onthedot.steps.ports import World, Written
 from onthedot.steps.put import hand_over, put, write_with_wake
 
 TRIES = 5

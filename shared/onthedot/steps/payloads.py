@@ -27,10 +27,26 @@ def place(world: World, job: Job, text: str) -> Job:
     return replace(job, payload=Payload(size, stored_as=name, kept_until=kept_until))
 
 
+def place_for_all(world: World, some_job: Job, text: str) -> Payload:
+    """Return the payload of all jobs of a schedule, placed as one of them needs it, and stored if it lies apart.
+
+    One that lies apart is stored once, for all of them, and expires only when its schedule gives it up.
+    """
+    size = len(text.encode())
+    inside = Payload(size, text=text)
+    if world.payloads.fits(replace(some_job, payload=inside)):
+        return inside
+    name = f"payload#{world.clock.token()}"
+    world.payloads.store(some_job.schedule, name, text, None)
+    return Payload(size, stored_as=name)
+
+
 def keep_for(world: World, job: Job) -> Job:
     """Return the job, moved to another time, with a payload that will still be there then."""
     kept_until: datetime | None = job.payload.kept_until
-    if kept_until is None or kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
+    if job.payload.stored_as is None:
+        return job
+    if kept_until is not None and kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
         return job
     [text] = world.payloads.texts([job])
     return job if text is None else place(world, job, text)

@@ -7,8 +7,10 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from onthedot.rules.agenda import Entry
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job
 from onthedot.rules.timing import Timing
+from onthedot.steps.ports_of_schedules import Schedules
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -53,6 +55,9 @@ class Jobs(Protocol):
     def change(self, before: Job, after: Job) -> Written:
         """Write what differs, if the job still has the state, owner and wake of `before`."""
 
+    def remove(self, job: Job) -> bool:
+        """Delete the job, if it still has this state, owner and wake; return whether it is gone."""
+
 
 class Payloads(Protocol):
     """The payloads too large for their job's item, each written once, before the job that names it."""
@@ -60,8 +65,11 @@ class Payloads(Protocol):
     def fits(self, job: Job) -> bool:
         """Tell whether the job's item, at its largest, costs one write unit with its payload inside."""
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
-        """Write a payload next to its job, to expire when no job can need it any more."""
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
+        """Write a payload next to its jobs, to expire when none can need it any more, if that is known."""
+
+    def expire(self, schedule: str, name: str, at: datetime) -> None:
+        """Let a payload that no new job will need expire."""
 
     def text(self, job: Job) -> str:
         """Return the job's payload as JSON text, wherever it is.
@@ -89,6 +97,9 @@ class Indexes(Protocol):
 
     def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
         """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`."""
+
+    def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
+        """Return the jobs of a schedule with `start <= slot < before`, the last ones first, at most `limit`."""
 
     def read(self, keys: Sequence[tuple[str, str]]) -> list[Job]:
         """Return the jobs with these keys, in their order, without those that are gone."""
@@ -180,30 +191,14 @@ class Strays(Protocol):
         """Keep a message with its text."""
 
 
-class Event(StrEnum):
-    """What is told of a job or a shard: one log line each."""
-
-    JOB_CREATED = "job_created"  # accepted and stored
-    JOB_RESCHEDULED = "job_rescheduled"  # has another time
-    JOB_NOT_HANDED_OVER = "job_not_handed_over"  # SQS did not take it; drain will try again
-    JOB_STARTED = "job_started"  # an attempt owns it
-    JOB_GIVEN_BACK = "job_given_back"  # its handler could not be called in time; the start is undone
-    JOB_TAKEN_OVER = "job_taken_over"  # its worker died, the next attempt owns it
-    JOB_RESCUED = "job_rescued"  # SQS gave up on its message; it goes through the queue again
-    JOB_SUCCEEDED = "job_succeeded"  # its handler returned
-    JOB_DEAD = "job_dead"  # its last attempt failed
-    JOB_CANCELLED = "job_cancelled"  # taken back before it ran
-    JOB_SKIPPED = "job_skipped"  # could no longer start in time
-    FINISH_LOST = "finish_lost"  # an attempt ended after another had taken its job over; it changed nothing
-    SHARD_DRAINED = "shard_drained"  # what wakes soon was handed over
-    SHARD_SWEPT = "shard_swept"  # what is long overdue was handed over again
-
-
 class Journal(Protocol):
     """Tells people what happened: structured lines and metrics."""
 
     def job(self, event: Event, job: Job) -> None:
         """Tell of a job."""
+
+    def schedule(self, event: Event, name: str, count: int = 1, reason: str | None = None) -> None:
+        """Tell of a schedule, or of so many of its slots."""
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
         """Tell of a shard."""
@@ -222,6 +217,7 @@ class World:
 
     clock: Clock
     jobs: Jobs
+    schedules: Schedules
     payloads: Payloads
     indexes: Indexes
     shards: Shards

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onthedot.rules.agenda import Entry, is_near, wake_at
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job
-from onthedot.steps.ports import Event, World, Written
+from onthedot.steps.ports import World, Written
 
 
 def put(world: World, draft: Job, write: Callable[[Job], Written]) -> Written:

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from onthedot.rules.agenda import Entry
+from onthedot.rules.events import Event
 from onthedot.rules.instants import seconds_up
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.policies import Policies
 from onthedot.rules.starting import Verdict, judge
-from onthedot.steps.ports import Event, World
+from onthedot.steps.ports import World
 from onthedot.steps.put import put
 from onthedot.steps.start import LATE, WORKER_DIED, end_without_attempt, rest_of_lease
 from onthedot.steps.work import Hold, entry_in

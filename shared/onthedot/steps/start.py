@@ -9,10 +9,11 @@ from typing import assert_never
 
 from onthedot.rules.agenda import Entry
 from onthedot.rules.errors import Unavailable
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended, given_back, started
 from onthedot.rules.policies import Policies, Policy
-from onthedot.rules.starting import Verdict, judge, lease_over_at
-from onthedot.steps.ports import Event, World, Written
+from onthedot.rules.starting import Standing, Verdict, judge, judge_schedule, lease_over_at
+from onthedot.steps.ports import World, Written
 
 WORKER_DIED = "worker died"
 LATE = "late"
@@ -128,9 +129,40 @@ def _refused(world: World, entry: Entry, job: Job, policy: Policy, owner: str, n
             assert_never(verdict)
 
 
-def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) -> Attempt:
-    world.journal.job(event, job)
-    return Attempt(job, policy, now)
+def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) -> Start:
+    """Return the attempt that this worker has won, unless its schedule says otherwise: it is read now, not before."""
+    attempt = Attempt(job, policy, now)
+    try:
+        standing = _standing(world, job)
+    except Unavailable:
+        give_back(world, attempt)
+        return LOOK_AGAIN
+    if standing is Standing.IN_FORCE:
+        world.journal.job(event, job)
+        return attempt
+    return _stopped(world, job, standing)
+
+
+def _standing(world: World, job: Job) -> Standing:
+    if not job.of_schedule:
+        return Standing.IN_FORCE
+    schedule = world.schedules.get(job.schedule.removeprefix("schedule#"))
+    return judge_schedule(schedule, job, world.clock.now())
+
+
+def _stopped(world: World, job: Job, standing: Standing) -> Start:
+    """End an attempt whose handler shall not be called; the lease keeps others away meanwhile."""
+    if standing is Standing.SUPERSEDED:
+        if not world.jobs.remove(job):
+            return LOOK_AGAIN
+        world.journal.job(Event.JOB_SUPERSEDED, job)
+        return Drop(Verdict.OVER)
+    state = State.CANCELLED if standing is Standing.DELETED else State.SKIPPED
+    after = ended(job, state, world.clock.now(), world.timing.retention, reason=standing.value)
+    if not change_while_ours(world, job, after).won:
+        return LOOK_AGAIN
+    world.journal.job(Event.JOB_CANCELLED if state is State.CANCELLED else Event.JOB_SKIPPED, after)
+    return Drop(Verdict.OVER)
 
 
 def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:

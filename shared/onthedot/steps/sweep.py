@@ -8,9 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 from onthedot.rules.agenda import overdue_until
+from onthedot.rules.events import Event
 from onthedot.rules.timing import SWEEP_EVERY, Timing
 from onthedot.steps.drain import PAGE, read_page, send_page
-from onthedot.steps.ports import Event, Shard, World
+from onthedot.steps.ports import Shard, World
 
 
 def sweep(world: World, shard: Shard, has_time: Callable[[], bool], after: str | None = None) -> str | None:

@@ -11,9 +11,10 @@ from typing import Any
 
 from onthedot.http.app import application
 from onthedot.rules.agenda import Entry, group_partition, shard_of
+from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job
 from onthedot.rules.timing import Timing
-from onthedot.steps.ports import Depth, Event, Index, Refusal, Shard, ShardRow, World, Written
+from onthedot.steps.ports import Depth, Index, Refusal, Shard, ShardRow, World, Written
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 SHARDS = 4

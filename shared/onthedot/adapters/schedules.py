@@ -1,0 +1,198 @@
+"""The schedules in DynamoDB: rows, what is kept of their past, and the jobs of their slots, written together."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from onthedot.adapters.attributes import Epoch
+from onthedot.adapters.aws import call, code_of
+from onthedot.adapters.batches import read_all
+from onthedot.adapters.expressions import Expression
+from onthedot.adapters.items import Item, item_of
+from onthedot.adapters.jobs import REFUSED
+from onthedot.adapters.schedule_items import PART, row_key, schedule_item, schedule_of
+from onthedot.adapters.transactions import transact
+from onthedot.rules.history import Record
+from onthedot.rules.instants import MILLISECOND, to_text
+from onthedot.rules.jobs import Job, State
+from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.steps.ports import Clock
+from onthedot.steps.ports_of_schedules import Refused
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+PAGE = 100
+"""Schedules that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamoSchedules:
+    """The schedules table, and the jobs table for what is planned."""
+
+    client: "DynamoDBClient"
+    clock: Clock
+    table: str
+    jobs_table: str
+    shards: int
+
+    def get(self, name: str) -> Schedule | None:
+        """Return the schedule as it is now (strongly consistent)."""
+        answer = call(
+            self.clock,
+            lambda: self.client.get_item(TableName=self.table, Key=row_key(name), ConsistentRead=True),
+        )
+        item: Any = answer.get("Item")
+        return schedule_of(item) if item else None
+
+    def read(self, names: Sequence[str]) -> list[Schedule]:
+        """Return many schedules as they are now (strongly consistent), in no order, without those that are gone."""
+        items = read_all(self.client, self.clock, self.table, [row_key(name) for name in dict.fromkeys(names)])
+        return [schedule_of(item) for item in items]
+
+    def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
+        """Return the names of the shard's schedules with `after < next_at <= until`, in order, page by page."""
+        low, high = to_text(after + MILLISECOND), to_text(until)
+        start: Any = {}
+        while low <= high and start is not None:
+            answer: Any = call(self.clock, partial(self._due, shard, low, high, start))
+            yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
+            last = answer.get("LastEvaluatedKey")
+            start = {"ExclusiveStartKey": last} if last else None
+
+    def page(self, after: str, limit: int) -> tuple[list[Schedule], str | None]:
+        """Return some of all schedules, in an order of the table's own, and where the next page starts."""
+        start: Any = {"ExclusiveStartKey": json.loads(after)} if after else {}
+        answer: Any = call(
+            self.clock,
+            lambda: self.client.scan(
+                TableName=self.table,
+                ConsistentRead=True,
+                Limit=limit,
+                FilterExpression="part = :part",
+                ExpressionAttributeValues={":part": {"S": PART}},
+                **start,
+            ),
+        )
+        last = answer.get("LastEvaluatedKey")
+        return [schedule_of(item) for item in answer["Items"]], json.dumps(last) if last else None
+
+    def write(
+        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+    ) -> Refused | None:
+        """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done."""
+        row = self._row(before, after)
+        puts = [self._job(job, after) for job in jobs if after]
+        writes = [row, *puts, *map(self._record, records)]
+        token = after.stamp if after else self.clock.token()
+        lost = transact(self.client, self.clock, writes, token)
+        if not lost:
+            return None
+        if 0 in lost:
+            there = self.get((after or before).name)  # type: ignore[union-attr]
+            ours = there is None if after is None else there is not None and there.stamp == after.stamp
+            return None if ours else Refused(changed=True)
+        return Refused(changed=False, not_free=tuple(job for n, job in enumerate(jobs, start=1) if n in lost))
+
+    def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
+        """Write that a schedule cannot be read, and take it off the index of what is due."""
+        expression = Expression()
+        facts = {"state": ScheduleState.BROKEN.value, "broken": reason, "stamp": stamp}
+        sets = ", ".join(f"{expression.name(key)} = {expression.value({'S': text})}" for key, text in facts.items())
+        update = f"SET {sets} REMOVE {expression.name('next_at')}"
+        condition = _as_read(expression, schedule)
+        try:
+            call(
+                self.clock,
+                lambda: self.client.update_item(
+                    TableName=self.table,
+                    Key=row_key(schedule.name),
+                    UpdateExpression=update,
+                    ConditionExpression=condition,
+                    **expression.arguments(),
+                ),
+            )
+        except ClientError as error:
+            if code_of(error) != REFUSED:
+                raise
+            return False
+        return True
+
+    def _due(self, shard: str, low: str, high: str, start: Any) -> Any:
+        return self.client.query(
+            TableName=self.table,
+            IndexName="due",
+            Limit=PAGE,
+            KeyConditionExpression="shard = :shard AND next_at BETWEEN :low AND :high",
+            ExpressionAttributeValues={":shard": {"S": shard}, ":low": {"S": low}, ":high": {"S": high}},
+            **start,
+        )
+
+    def _row(self, before: Schedule | None, after: Schedule | None) -> Any:
+        expression = Expression()
+        if before is None or after is None or not before.generation:
+            return self._whole_row(before, after, expression)
+        old, new = schedule_item(before, self.shards), schedule_item(after, self.shards)
+        update = expression.changes(old, new)
+        condition = _as_read(expression, before)
+        return {
+            "Update": {
+                "TableName": self.table,
+                "Key": row_key(before.name),
+                "UpdateExpression": update,
+                "ConditionExpression": condition,
+                **expression.arguments(),
+            }
+        }
+
+    def _whole_row(self, before: Schedule | None, after: Schedule | None, expression: Expression) -> Any:
+        """Return the creation or deletion of a row, or the replacement of one that cannot be read."""
+        condition = _as_read(expression, before) if before else f"attribute_not_exists({expression.name('name')})"
+        facts = {"TableName": self.table, "ConditionExpression": condition, **expression.arguments()}
+        if after is None:
+            assert before is not None, "there is nothing to write"
+            return {"Delete": {"Key": row_key(before.name), **facts}}
+        return {"Put": {"Item": schedule_item(after, self.shards), **facts}}
+
+    def _job(self, job: Job, schedule: Schedule) -> Any:
+        expression = Expression()
+        condition = _free_for(job, schedule, expression)
+        item = item_of(job, self.shards)
+        facts = {"TableName": self.jobs_table, "ConditionExpression": condition, **expression.arguments()}
+        return {"Put": {"Item": item, **facts}}
+
+    def _record(self, record: Record) -> Any:
+        item: Item = {
+            "name": {"S": record.name},
+            "part": {"S": record.part},
+            "facts": {"S": json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False)},
+            "expires_at": {"N": Epoch().serialize(record.kept_until)},
+        }
+        return {"Put": {"TableName": self.table, "Item": item}}
+
+
+def _as_read(expression: Expression, schedule: Schedule) -> str:
+    """Return the condition that nobody has written the row since it was read."""
+    return expression.is_as("stamp", {"stamp": {"S": schedule.stamp}} if schedule.stamp else {})
+
+
+def _free_for(job: Job, schedule: Schedule, expression: Expression) -> str:
+    """Return the condition that a slot's place is free: absent, of a former generation, or superseded untouched."""
+    name, value = expression.name, expression.value
+    generation, state = name("generation"), name("state")
+    mine = value({"S": schedule.generation})
+    condition = (
+        f"attribute_not_exists({name('schedule')})"
+        f" OR ({generation} <> {mine} AND {state} <> {value({'S': State.RUNNING.value})})"
+    )
+    if job.slot > to_text(schedule.since):
+        condition += (
+            f" OR ({generation} = {mine} AND {name('version')} < {value({'N': str(schedule.version)})}"
+            f" AND {state} = {value({'S': State.SCHEDULED.value})} AND {name('attempt')} = {value({'N': '0'})})"
+        )
+    return condition

@@ -1,0 +1,64 @@
+"""What is kept of a schedule's past, until the retention: its former versions, its pauses, its skipped slots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from onthedot.rules.instants import to_text, up_to_second
+from onthedot.rules.missed import Skipped
+from onthedot.rules.schedules import Pause, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing that was: `part` is its place beside the schedule's row, in order of time within a kind."""
+
+    name: str
+    part: str
+    facts: Mapping[str, Any]
+    kept_until: datetime
+
+
+def of_version(schedule: Schedule, ended_at: datetime, kept_until: datetime) -> Record:
+    """Return the record of the version that an edit or a deletion ends now."""
+    facts = {
+        "generation": schedule.generation,
+        "version": schedule.version,
+        "since": to_text(schedule.since),
+        "until": to_text(ended_at),
+        "created_at": to_text(schedule.created_at),
+        "changed_by": schedule.changed_by,
+        "fields": dict(schedule.fields),
+    }
+    return _record(schedule, "version", schedule.since, str(schedule.version), facts, kept_until)
+
+
+def of_pause(schedule: Schedule, pause: Pause, ended_at: datetime, kept_until: datetime) -> Record:
+    """Return the record of a pause that ends."""
+    facts = {
+        "since": to_text(pause.since),
+        "until": to_text(ended_at),
+        "reason": pause.reason,
+        "by": pause.by,
+        "on_resume": pause.on_resume.value,
+    }
+    return _record(schedule, "pause", pause.since, schedule.generation, facts, kept_until)
+
+
+def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Record:
+    """Return the record of slots, one after the other, that never became jobs."""
+    facts = {
+        "from": to_text(skipped.first),
+        "to": to_text(skipped.last),
+        "count": skipped.count,
+        "reason": skipped.reason,
+        "version": schedule.version,
+    }
+    return _record(schedule, "skipped", skipped.first, schedule.generation, facts, kept_until)
+
+
+def _record(
+    schedule: Schedule, kind: str, at: datetime, mark: str, facts: Mapping[str, Any], kept_until: datetime
+) -> Record:
+    return Record(schedule.name, f"{kind}#{to_text(at)}#{mark}", facts, up_to_second(kept_until))

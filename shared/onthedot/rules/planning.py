@@ -1,0 +1,153 @@
+"""Planning: which jobs a schedule's slots become, when each may start, and what is skipped instead.
+
+    planned_until            now               until
+        |--- passed: judged ---|---- to come ----|
+             by the policy         at their time
+
+What comes out is planned in chunks, oldest first, each written together with how far it went. So whoever is stopped
+half way has lost nothing, and goes on where the last chunk ended.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from onthedot.rules.definitions import Definition
+from onthedot.rules.instants import MILLISECOND, from_text, to_text
+from onthedot.rules.jobs import Job, State
+from onthedot.rules.missed import Planned, Skipped, judge, pace_end, planned
+from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.slots import next_slots
+
+PLAN_AHEAD = timedelta(minutes=10)
+"""How far ahead slots become jobs: more than any hand-over needs, and near enough for SQS to hold them."""
+MOST_JOBS = 97
+"""A transaction takes 100 writes: the schedule, two ranges of skipped slots, and these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is written at once; `until` is how far the schedule is planned then, and `next_at` what comes after."""
+
+    runs: list[Planned]
+    skipped: list[Skipped]
+    until: datetime
+    next_at: datetime | None
+    paced_until: datetime | None
+    missed: int
+
+
+def chunks(schedule: Schedule, definition: Definition, now: datetime, until: datetime) -> Iterator[Chunk]:
+    """Return what the slots after `planned_until` become, up to `until`. Order: by slot."""
+    until = max(until, schedule.planned_until)
+    rule, missed, to_come = definition.missed, 0, list[Planned]()
+    found = planned(definition.timetable, schedule.planned_until, until)
+
+    def passed() -> Iterator[Planned]:
+        nonlocal missed
+        for each in found:
+            if each.run_at > now:
+                to_come.append(each)
+                return
+            missed += not rule.is_late(each, now)
+            yield each
+
+    judged = judge(rule, passed(), now, schedule.paced_until)
+    following = next_slots(definition.timetable, until, 1)
+    whole = Chunk(
+        runs=[*judged.runs, *to_come, *found],
+        skipped=judged.skipped,
+        until=until,
+        next_at=following[0].instant if following else None,
+        paced_until=pace_end(rule, judged.runs) or _later(schedule.paced_until, now),
+        missed=missed,
+    )
+    return _cut(whole, len(judged.runs))
+
+
+def advanced(schedule: Schedule, chunk: Chunk, stamp: str) -> Schedule:
+    """Return the schedule once a chunk of it is planned; with no further slot it has ended."""
+    return replace(
+        schedule,
+        state=schedule.state if chunk.next_at else ScheduleState.ENDED,
+        planned_until=max(schedule.planned_until, chunk.until),
+        next_at=chunk.next_at,
+        paced_until=chunk.paced_until,
+        stamp=stamp,
+    )
+
+
+def shortened(chunk: Chunk, blocked: str) -> Chunk:
+    """Return the part of a chunk that comes before a slot whose place is not free yet."""
+    runs = [run for run in chunk.runs if to_text(run.slot.instant) < blocked]
+    at = from_text(blocked)
+    return replace(chunk, runs=runs, until=at - MILLISECOND, next_at=at)
+
+
+def job_of(schedule: Schedule, definition: Definition, run: Planned, now: datetime) -> Job:
+    """Return the job of a slot, as it is before it has a wake."""
+    start_within = definition.start_within
+    return Job(
+        schedule=schedule.key,
+        slot=to_text(run.slot.instant),
+        state=State.SCHEDULED,
+        handler=definition.handler,
+        run_at=run.run_at,
+        wake=None,
+        payload=schedule.payload,
+        created_at=now,
+        generation=schedule.generation,
+        version=schedule.version,
+        local_slot=run.slot.local_text,
+        fold=run.slot.fold or None,
+        group=definition.group,
+        timeout=definition.timeout,
+        retry=definition.retry,
+        start_before=run.run_at + start_within if start_within else None,
+    )
+
+
+class Place(StrEnum):
+    """What is to be done where the place of a slot was not free."""
+
+    TAKEN = "taken"  # the slot has its job: left out
+    BLOCKED = "blocked"  # a job that will not be this slot's is running there: the slot waits for its end
+    FREE = "free"  # it has become free: tried again
+
+
+def place_of(there: Job | None, schedule: Schedule) -> Place:
+    """Return what became of the place of a slot; `there` is the job in it."""
+    if there is None:
+        return Place.FREE
+    if there.generation != schedule.generation:
+        return Place.BLOCKED if there.state is State.RUNNING else Place.FREE
+    if there.version == schedule.version or there.slot <= to_text(schedule.since):
+        return Place.TAKEN
+    if there.state is State.RUNNING:
+        return Place.BLOCKED
+    return Place.FREE if there.untouched else Place.TAKEN
+
+
+def _cut(whole: Chunk, caught_up: int) -> Iterator[Chunk]:
+    """Return a plan in pieces that a transaction takes; what is skipped comes first, with the oldest that run."""
+    runs = whole.runs
+    for end in range(MOST_JOBS, len(runs), MOST_JOBS):
+        paced_until = runs[end].run_at if end < caught_up else whole.paced_until
+        coming = runs[end].slot.instant
+        first = end == MOST_JOBS
+        yield Chunk(
+            runs=runs[end - MOST_JOBS : end],
+            skipped=whole.skipped if first else [],
+            until=runs[end - 1].slot.instant,
+            next_at=coming,
+            paced_until=paced_until,
+            missed=whole.missed if first else 0,
+        )
+    start = max(0, len(runs) - 1) // MOST_JOBS * MOST_JOBS
+    last = replace(whole, runs=runs[start:])
+    yield replace(last, skipped=[], missed=0) if start else last
+
+
+def _later(instant: datetime | None, now: datetime) -> datetime | None:
+    return instant if instant and instant > now else None

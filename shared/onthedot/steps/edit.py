@@ -1,0 +1,226 @@
+"""Edit: create, replace and delete schedules, each by one conditional write after the schedule is settled.
+
+An edit begins a new version at `since`. Slots until then are the former version's; what it planned beyond is taken back
+and planned anew. A timing edit begins the timetable there; any other leaves it where it was.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from onthedot.rules.definitions import TIMING, Definition
+from onthedot.rules.errors import Unavailable
+from onthedot.rules.events import Event
+from onthedot.rules.history import Record, of_pause, of_version
+from onthedot.rules.instants import up_to_second
+from onthedot.rules.jobs import Job, Payload, State, ended
+from onthedot.rules.missed import Planned
+from onthedot.rules.planning import job_of
+from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.slots import EPOCH, Slot, next_slots
+from onthedot.rules.starting import Standing
+from onthedot.rules.zones import database_version
+from onthedot.steps.payloads import SLACK, place_for_all
+from onthedot.steps.ports import World
+from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, untouched_jobs, withdraw
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a schedule shall be: its fields as they were written, its payload as JSON text, and what they mean."""
+
+    fields: Mapping[str, Any]
+    payload: str
+    definition: Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The schedule as it is stored now, and whether it is new."""
+
+    schedule: Schedule
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Nothing was changed: the schedule is not the version that the caller had seen; it may be gone."""
+
+    schedule: Schedule | None
+
+
+Make = Callable[[Schedule | None, datetime], Wanted | None]
+"""Says what a schedule shall be, from what it is and the time; `None` when there is nothing to change."""
+
+
+def save(world: World, name: str, make: Make, by: str, seen: int | None) -> Saved | Mismatch | None:
+    """Create or replace a schedule; `None` when `make` has nothing to change. What changes nothing is no edit.
+
+    `seen` is the version that must be there.
+    """
+    give_up_at = deadline(world)
+    for _ in range(TRIES):
+        now = world.clock.now()
+        before = world.schedules.get(name)
+        wanted = make(before, now)
+        if wanted is None:
+            return None
+        if seen is not None and (before is None or before.version != seen):
+            return Mismatch(before)
+        if before is not None and _is_same(before, wanted):
+            return Saved(before, created=False)
+        saved = _save(world, name, before, wanted, by, give_up_at)
+        if saved is not None:
+            return saved
+    raise Unavailable(f"{name} changes faster than its edit can be decided; try again")
+
+
+def remove(world: World, name: str, seen: int | None) -> Schedule | Mismatch | None:
+    """Delete a schedule with its planned jobs; `None` when there is none."""
+    give_up_at = deadline(world)
+    for _ in range(TRIES):
+        before = world.schedules.get(name)
+        if before is None:
+            return None
+        if seen is not None and before.version != seen:
+            return Mismatch(before)
+        settled = settle(world, before, give_up_at)
+        if settled is None:
+            continue
+        if world.schedules.write(settled.schedule, None, _past(world, settled)) is None:
+            world.journal.schedule(Event.SCHEDULE_DELETED, name)
+            _forget_payload(world, settled.schedule)
+            _cancel_planned(world, settled.schedule)
+            return settled.schedule
+    raise Unavailable(f"{name} changes faster than its deletion can be decided; try again")
+
+
+def hash_of(text: str) -> str:
+    """Return what tells a payload from others."""
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def _save(
+    world: World, name: str, before: Schedule | None, wanted: Wanted, by: str, give_up_at: datetime
+) -> Saved | None:
+    """Write what is wanted; `None` when another has changed the schedule meanwhile."""
+    if before is None or not before.generation:
+        after, records = _created(world, name, before, wanted, by), list[Record]()
+    else:
+        settled = settle(world, before, give_up_at)
+        if settled is None:
+            return None
+        before, at = settled.schedule, settled.at
+        after, records = _edited(world, before, wanted, by, at), [of_version(before, at, at + world.timing.retention)]
+    after = _with_payload(world, before, after, wanted)
+    if world.schedules.write(before, after, records) is not None:
+        return None
+    world.journal.schedule(Event.SCHEDULE_EDITED if before else Event.SCHEDULE_CREATED, name)
+    if before is not None:
+        withdraw(world, after, after.since, lambda job: job.version != after.version)
+        _forget_payload(world, before, after)
+    return Saved(plan_at_once(world, after, give_up_at), created=before is None)
+
+
+def _past(world: World, settled: Settled) -> list[Record]:
+    """Return what is kept of a schedule that is deleted now."""
+    schedule, kept_until = settled.schedule, settled.at + world.timing.retention
+    records = [of_version(schedule, settled.at, kept_until)]
+    if schedule.paused is not None:
+        records.append(of_pause(schedule, schedule.paused, settled.at, kept_until))
+    return records
+
+
+def _is_same(schedule: Schedule, wanted: Wanted) -> bool:
+    if schedule.state is ScheduleState.BROKEN:
+        return False
+    return dict(schedule.fields) == dict(wanted.fields) and schedule.payload_hash == hash_of(wanted.payload)
+
+
+def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, by: str) -> Schedule:
+    """Return a new schedule, also in the place of one that cannot be read."""
+    now = world.clock.now()
+    fresh = Schedule(
+        name=name,
+        generation=world.clock.token(),
+        version=broken.version + 1 if broken else 1,
+        state=ScheduleState.ACTIVE,
+        fields=wanted.fields,
+        payload=Payload(0),
+        payload_hash=hash_of(wanted.payload),
+        since=now,
+        planned_until=now,
+        created_at=now,
+        changed_at=now,
+        changed_by=by,
+        stamp=world.clock.token(),
+        tzdata=database_version(),
+    )
+    return _with_next(fresh, wanted.definition)
+
+
+def _edited(world: World, before: Schedule, wanted: Wanted, by: str, at: datetime) -> Schedule:
+    restarts = any(before.fields.get(name) != wanted.fields.get(name) for name in TIMING)
+    after = replace(
+        before,
+        version=before.version + 1,
+        state=ScheduleState.PAUSED if before.paused else ScheduleState.ACTIVE,
+        fields=wanted.fields,
+        payload_hash=hash_of(wanted.payload),
+        since=at,
+        planned_until=at if restarts else min(before.planned_until, at),
+        changed_at=at,
+        changed_by=by,
+        stamp=world.clock.token(),
+        broken=None,
+        tzdata=database_version(),
+    )
+    return _with_next(after, wanted.definition)
+
+
+def _with_next(schedule: Schedule, definition: Definition) -> Schedule:
+    """Return the schedule in its place on the index of what is due; it has ended when nothing will be."""
+    if schedule.paused is not None:
+        return replace(schedule, next_at=schedule.paused.until)
+    following = next_slots(definition.timetable, schedule.planned_until, 1)
+    if not following:
+        return replace(schedule, state=ScheduleState.ENDED, next_at=None)
+    return replace(schedule, next_at=following[0].instant)
+
+
+def _with_payload(world: World, before: Schedule | None, after: Schedule, wanted: Wanted) -> Schedule:
+    """Return the schedule with its payload placed; what has not changed stays where it is, for all versions' jobs."""
+    if before is not None and before.payload_hash == after.payload_hash:
+        return replace(after, payload=before.payload)
+    some_slot = Planned(Slot(after.since, timedelta(hours=1), fold=1), after.since)
+    some_job = job_of(after, wanted.definition, some_slot, after.since)
+    return replace(after, payload=place_for_all(world, some_job, wanted.payload))
+
+
+def _forget_payload(world: World, before: Schedule, after: Schedule | None = None) -> None:
+    """Let a payload expire once no job planned with it can need it; if that fails it stays, and costs a little."""
+    name = before.payload.stored_as
+    if name is None or (after is not None and after.payload.stored_as == name):
+        return
+    try:
+        world.payloads.expire(before.key, name, up_to_second(world.clock.now() + world.timing.retention + SLACK))
+    except Unavailable:
+        return
+
+
+def _cancel_planned(world: World, schedule: Schedule) -> None:
+    """Cancel the jobs that wait for their first attempt; what fails here, the start decides."""
+    now, keep = world.clock.now(), world.timing.retention
+
+    def cancel(job: Job) -> None:
+        after = ended(job, State.CANCELLED, now, keep, reason=Standing.DELETED.value)
+        if world.jobs.change(job, after).won:
+            world.journal.job(Event.JOB_CANCELLED, after)
+
+    try:
+        waiting = [job for job in untouched_jobs(world, schedule, EPOCH) if job.generation == schedule.generation]
+        world.side_by_side(cancel, waiting)
+    except Unavailable:
+        return

@@ -1,0 +1,194 @@
+"""Plan: make the jobs of due slots, chunk by chunk, each in one transaction with how far its schedule is planned.
+
+Of all planners that race for a schedule, one writes each chunk, whatever their clocks say: the others find the row
+changed and leave it. Who dies after the write has left the jobs on the agenda, where drain finds them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from onthedot.rules.agenda import wake_at
+from onthedot.rules.definitions import Definition, define, read_stored
+from onthedot.rules.errors import Fault, Unavailable
+from onthedot.rules.events import Event
+from onthedot.rules.history import of_pause, of_skipped
+from onthedot.rules.inputs import Malformed
+from onthedot.rules.jobs import Job
+from onthedot.rules.planning import PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
+from onthedot.rules.schedules import Schedule, ScheduleState, resumed
+from onthedot.rules.slots import EPOCH, next_slots
+from onthedot.rules.timing import TICK
+from onthedot.steps.ports import Shard, World
+from onthedot.steps.put import hand_over
+
+TRIES = 100
+"""How often a chunk is written anew; each time at least one slot is left out, or its place has become free."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a schedule got: the row as it is now, its new jobs, and whether all that was asked for is planned."""
+
+    schedule: Schedule
+    jobs: list[Job]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlanned:
+    """What a look at a shard's schedules planned; `left` tells that it stopped for time, perhaps with work left."""
+
+    slots: int
+    left: bool
+
+
+def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> ShardPlanned:
+    """Plan the schedules of a shard that are due: first those on time, then those whose slots were missed.
+
+    In this order, since after an outage what is missed may take long, and what is on time must not wait for it.
+    """
+    now, slots = world.clock.now(), 0
+    late = now - TICK
+    for after, until in ((late, now + PLAN_AHEAD), (EPOCH, late)):
+        for names in world.schedules.due(shard.name, after, until):
+            slots += _plan_page(world, names, has_time)
+            if not has_time():
+                return ShardPlanned(slots, left=True)
+    return ShardPlanned(slots, left=False)
+
+
+def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
+    """Make the jobs of a schedule's slots up to an instant; another planner's work is left to it.
+
+    The jobs are written and not yet handed over.
+    """
+    definition = definition_of(world, schedule)
+    if definition is None or schedule.state is ScheduleState.ENDED or schedule.is_paused(world.clock.now()):
+        return Progress(schedule, [], done=True)
+    if schedule.paused is not None:
+        awake = end_pause(world, schedule, definition, world.clock.now())
+        if awake is None:
+            return Progress(schedule, [], done=False)
+        schedule = awake
+    return _plan(world, schedule, definition, until, has_time)
+
+
+def end_pause(world: World, schedule: Schedule, definition: Definition, now: datetime) -> Schedule | None:
+    """Write that a pause is over, now or at its end, if that was before; `None` when another has written the schedule.
+
+    Its slots are planned from there on.
+    """
+    pause = schedule.paused
+    assert pause is not None, "who asks has looked"
+    at = min(now, pause.until or now)
+    after = resumed(schedule, at, world.clock.token())
+    following = next_slots(definition.timetable, after.planned_until, 1)
+    after = replace(after, next_at=following[0].instant if following else None)
+    record = of_pause(schedule, pause, at, now + world.timing.retention)
+    if world.schedules.write(schedule, after, [record]) is not None:
+        return None
+    world.journal.schedule(Event.SCHEDULE_RESUMED, schedule.name)
+    return after
+
+
+def _plan(
+    world: World, schedule: Schedule, definition: Definition, until: datetime, has_time: Callable[[], bool]
+) -> Progress:
+    jobs: list[Job] = []
+    for chunk in chunks(schedule, definition, world.clock.now(), until):
+        written = _write(world, schedule, definition, chunk)
+        if written is None:
+            return Progress(schedule, jobs, done=False)
+        schedule, jobs = written.schedule, jobs + written.jobs
+        if not written.done or not has_time():
+            return Progress(schedule, jobs, written.done and schedule.planned_until >= until)
+    return Progress(schedule, jobs, done=True)
+
+
+def definition_of(world: World, schedule: Schedule) -> Definition | None:
+    """Return what a schedule means; one that cannot be read becomes broken, with the reason."""
+    faults: list[Fault] = []
+    try:
+        fields = read_stored(schedule.fields)
+        definition = define(schedule.name, fields, schedule.created_at, faults)
+    except Malformed as error:
+        definition, faults = None, [Fault("", str(error))]
+    reason = schedule.broken or "; ".join(f"{fault.field} {fault.message}".strip() for fault in faults)
+    if definition is not None and not reason:
+        return definition
+    if world.schedules.mark_broken(schedule, reason[:400] or "it has no definition", world.clock.token()):
+        world.journal.schedule(Event.SCHEDULE_BROKEN, schedule.name, reason=reason)
+    return None
+
+
+def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool]) -> int:
+    """Plan some schedules side by side, then hand over what they made together: SQS takes ten at once."""
+    horizon = world.clock.now() + PLAN_AHEAD
+    planned = world.side_by_side(
+        lambda schedule: _plan_safely(world, schedule, horizon, has_time), world.schedules.read(names)
+    )
+    jobs = [job for found in planned for job in found]
+    hand_over(world, jobs)
+    return len(jobs)
+
+
+def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> list[Job]:
+    """Plan a schedule; whatever is wrong with it stops no other, and the next tick tries again."""
+    try:
+        return plan(world, schedule, until, has_time).jobs
+    except Exception as error:
+        world.journal.schedule(Event.SCHEDULE_FAILED, schedule.name, reason=f"{type(error).__name__}: {error}"[:400])
+        return []
+
+
+def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> Progress | None:
+    """Write a chunk without the slots that have their jobs; `None` when another has written the schedule."""
+    taken, done = set[str](), True
+    for _ in range(TRIES):
+        after = advanced(schedule, chunk, world.clock.token())
+        jobs = [job for job in _drafts(world, after, definition, chunk) if job.slot not in taken]
+        if not jobs and not chunk.skipped and (after.next_at, after.state) == (schedule.next_at, schedule.state):
+            return Progress(schedule, [], done)
+        kept_until = world.clock.now() + world.timing.retention
+        records = [of_skipped(after, skipped, kept_until) for skipped in chunk.skipped]
+        refused = world.schedules.write(schedule, after, records, jobs)
+        if refused is None:
+            _tell(world, after, chunk, jobs)
+            return Progress(after, jobs, done)
+        if refused.changed:
+            return None
+        places = _places(world, schedule, refused.not_free)
+        taken |= places[Place.TAKEN]
+        if places[Place.BLOCKED]:
+            chunk, done = shortened(chunk, min(places[Place.BLOCKED])), False
+        if places[Place.FREE]:
+            world.clock.pause()
+    raise Unavailable(f"the slots of {schedule.name} change faster than they can be planned")
+
+
+def _drafts(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> list[Job]:
+    """Return the jobs of a chunk, with the wakes that the time of this very write demands."""
+    now = world.clock.now()
+    drafts = [job_of(schedule, definition, run, now) for run in chunk.runs]
+    return [replace(job, owner=schedule.stamp, wake=wake_at(job.run_at, now, world.timing)) for job in drafts]
+
+
+def _places(world: World, schedule: Schedule, jobs: Sequence[Job]) -> dict[Place, set[str]]:
+    """Return the slots whose places were not free, by what is there."""
+    there = {job.slot: job for job in world.indexes.read([job.key for job in jobs])}
+    places: dict[Place, set[str]] = {place: set() for place in Place}
+    for job in jobs:
+        places[place_of(there.get(job.slot), schedule)].add(job.slot)
+    return places
+
+
+def _tell(world: World, schedule: Schedule, chunk: Chunk, jobs: Sequence[Job]) -> None:
+    tell = world.journal.schedule
+    if jobs:
+        tell(Event.SLOTS_PLANNED, schedule.name, len(jobs))
+    if chunk.missed:
+        reasons = ", ".join(f"{skipped.count} {skipped.reason}" for skipped in chunk.skipped)
+        tell(Event.SLOTS_MISSED, schedule.name, chunk.missed, reasons or "caught up")
+    if schedule.state is ScheduleState.ENDED:
+        tell(Event.SCHEDULE_ENDED, schedule.name)

@@ -1,0 +1,52 @@
+"""What the steps ask of the schedules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from onthedot.rules.history import Record
+from onthedot.rules.jobs import Job
+from onthedot.rules.schedules import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a schedule was not written: it has changed since it was read, or for these jobs the place was not free."""
+
+    changed: bool
+    not_free: tuple[Job, ...] = ()
+
+
+class Schedules(Protocol):
+    """The schedules, a row each, and what is kept of their past.
+
+    Every write is on condition that the row is as it was read; a repeated call that meets its own write has won.
+    """
+
+    def get(self, name: str) -> Schedule | None:
+        """Return the schedule as it is now (strongly consistent)."""
+
+    def read(self, names: Sequence[str]) -> list[Schedule]:
+        """Return many schedules as they are now (strongly consistent), in no order, without those that are gone."""
+
+    def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
+        """Return the names of the shard's schedules with `after < next_at <= until`, in order, page by page.
+
+        Eventually consistent: the row decides.
+        """
+
+    def page(self, after: str, limit: int) -> tuple[list[Schedule], str | None]:
+        """Return some of all schedules, in an order of the table's own, and where the next page starts."""
+
+    def write(
+        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+    ) -> Refused | None:
+        """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done.
+
+        Shape: at most 100 of all. A job is written where there is none, or one of a former generation that is not
+        running, or one of an older version that is untouched and would now be superseded.
+        """
+
+    def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
+        """Write that a schedule cannot be read, and take it off the index of what is due."""
