@@ -101,6 +101,9 @@ def test_an_outage_takes_a_slot_after_its_start_and_up_to_its_end() -> None:
     outage = Outage(START + 60 * MINUTE - SECOND, START + 120 * MINUTE - SECOND)
     found = preview(HOURLY, MissedRule(rate=1), shown_between(HOURLY, START, START + 240 * MINUTE), outage)
     assert _runs(found)[1:3] == ["01:00 at 01:59:59", "02:00 at 02:00:00"]
+    outage = Outage(START + 60 * MINUTE - SECOND, START + 120 * MINUTE)
+    found = preview(HOURLY, MissedRule(rate=1), shown_between(HOURLY, START, START + 240 * MINUTE), outage)
+    assert _runs(found)[1:3] == ["01:00 at 02:00:00", "02:00 at 02:01:00"]
 
 
 def test_a_slot_whose_spread_ends_after_the_outage_was_not_missed() -> None:
