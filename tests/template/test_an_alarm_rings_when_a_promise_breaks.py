@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.template.expansion import ROOT, Template, expand, referenced
 
+from onthedot.telemetry import COUNTED
+
 OURS, LAMBDA, SQS = "Onthedot", "AWS/Lambda", "AWS/SQS"
 DEPTH = "ApproximateNumberOfMessagesVisible"
 STACK = ("service", "AWS::StackName")
@@ -23,6 +25,7 @@ EXPECTED = {
     "OldestOverdueAlarm": (OURS, "OldestOverdue", STACK, SILENCE_IS_THE_FAULT),
     "LatenessAlarm": (OURS, "Lateness", STACK, SILENCE_IS_GOOD),
     "JobsDeadAlarm": (OURS, "JobsDead", STACK, SILENCE_IS_GOOD),
+    "SchedulesBrokenAlarm": (OURS, "SchedulesBroken", STACK, SILENCE_IS_GOOD),
     "DispatchErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Dispatch"), SILENCE_IS_GOOD),
     "WorkerErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
     "WorkerThrottlesAlarm": (LAMBDA, "Throttles", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
@@ -62,7 +65,8 @@ def sent_names() -> set[str]:
     files = [*ROOT.glob("functions/*.py"), *ROOT.glob("shared/onthedot/**/*.py")]
     calls = [node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
     named = [it for it in calls if ast.unparse(it.func).endswith(("gauge", "add_metric"))]
-    return {it.args[0].value for it in named if it.args and isinstance(it.args[0], ast.Constant)}  # type: ignore[misc]
+    literal = {str(it.args[0].value) for it in named if it.args and isinstance(it.args[0], ast.Constant)}
+    return literal | set(COUNTED.values())
 
 
 def test_our_code_sends_what_our_alarms_wait_for(template: Template) -> None:

@@ -15,13 +15,20 @@ LOOK = {"sqs:GetQueueAttributes"}
 LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
 QUERY = {"dynamodb:Query"}
 
+
+def items(*operations: str) -> set[str]:
+    """Return actions on a table; a transaction has none of its own (trap 47)."""
+    return {f"dynamodb:{operation}" for operation in operations}
+
+
 EXPECTED: dict[str, Grants] = {
     "ApiRole": {
-        "JobsTable": {f"dynamodb:{it}" for it in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "Query")},
+        "JobsTable": items("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query"),
+        "SchedulesTable": items("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Scan"),
         "JobsTable/index/agenda": QUERY,
         "JobsTable/index/groups": QUERY,
         "JobsTable/index/dead": QUERY,
-        "ShardsTable": {"dynamodb:Scan"},
+        "ShardsTable": items("Scan"),
         "JobQueue": SEND | LOOK,
         "JobDeadLetterQueue": LOOK,
         "ShardQueue": LOOK,
@@ -30,23 +37,27 @@ EXPECTED: dict[str, Grants] = {
         "TimerDeadLetterQueue": LOOK,
         "ApiLog": LOG,
     },
-    "TickRole": {"ShardsTable": {"dynamodb:Scan"}, "ShardQueue": SEND, "TickLog": LOG},
+    "TickRole": {"ShardsTable": items("Scan"), "ShardQueue": SEND, "TickLog": LOG},
     "DispatchRole": {
-        "ShardsTable": {"dynamodb:UpdateItem"},
+        "ShardsTable": items("UpdateItem"),
+        "JobsTable": items("BatchGetItem", "PutItem"),
         "JobsTable/index/agenda": QUERY,
+        "SchedulesTable": items("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
+        "SchedulesTable/index/due": QUERY,
         "JobQueue": SEND,
         "ShardQueue": SEND | RECEIVE,
         "StrayQueue": SEND,
         "DispatchLog": LOG,
     },
     "WorkerRole": {
-        "JobsTable": {"dynamodb:GetItem", "dynamodb:UpdateItem"},
+        "JobsTable": items("GetItem", "UpdateItem", "DeleteItem"),
+        "SchedulesTable": items("GetItem"),
         "JobQueue": RECEIVE,
         "StrayQueue": SEND,
         "WorkerLog": LOG,
     },
     "DeadLettersRole": {
-        "JobsTable": {"dynamodb:GetItem", "dynamodb:UpdateItem"},
+        "JobsTable": items("GetItem", "UpdateItem"),
         "JobQueue": SEND,
         "StrayQueue": SEND,
         "JobDeadLetterQueue": RECEIVE,
