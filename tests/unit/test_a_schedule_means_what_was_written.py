@@ -100,6 +100,14 @@ def test_a_rule_begins_at_its_start_or_when_it_was_born() -> None:
     assert first_slots(1, rrule="FREQ=DAILY", starts_at="2027-02-01T09:00:00+05:30") == ["2027-02-01T03:30:00Z"]
 
 
+def test_a_time_in_utc_is_taken_in_every_zone() -> None:
+    facts = {"rrule": "FREQ=DAILY", "starts_at": "2027-03-01T09:00:00Z", "zone": "Asia/Kolkata"}
+    assert first_slots(1, **facts) == ["2027-03-01T09:00:00Z"]
+    assert defined(**facts).timetable.zone.key == "Asia/Kolkata"
+    anchored = {"every": 86_400, "anchor": "2027-03-27T08:00:00Z", "zone": "Europe/Berlin"}
+    assert first_slots(2, **anchored) == ["2027-03-27T08:00:00Z", "2027-03-28T08:00:00Z"]
+
+
 def test_a_start_that_the_clocks_jump_over_keeps_its_time_on_other_days() -> None:
     """The instant after the gap is 03:00; taken as the time of day, it would have moved every slot for ever."""
     facts = {"rrule": "FREQ=DAILY", "starts_at": "2027-03-28T02:30:00", "zone": "Europe/Berlin"}
@@ -130,9 +138,11 @@ TIMES = {"cron": "0 9 * * *", "zone": "Europe/Berlin"}
         ({"rrule": "FREQ=DAILY;UNTIL=20200101"}, {"rrule": REFUSED}),
         ({"cron": "0 9 * * *", "zone": "europe/berlin"}, {"zone": REFUSED}),
         ({"cron": "0 9 * * *", "starts_at": "2027-03-01T00:00:00"}, {"starts_at": MALFORMED}),
-        ({**TIMES, "starts_at": "2027-03-01T00:00:00Z"}, {"starts_at": REFUSED}),
+        ({**TIMES, "starts_at": "2027-03-01T00:00:00+05:30"}, {"starts_at": REFUSED}),
         ({**TIMES, "starts_at": "2037-01-01T13:00:01"}, {"starts_at": REFUSED}),
         ({**TIMES, "ends_at": "9999-01-01T00:00:00"}, {"ends_at": REFUSED}),
+        ({"every": 60, "anchor": "1899-12-31T23:59:59Z"}, {"anchor": REFUSED}),
+        ({**TIMES, "ends_at": "0001-01-01T00:00:00+14:00"}, {"ends_at": REFUSED}),
         ({"every": 60, "anchor": "2037-01-01T12:00:01Z"}, {"anchor": REFUSED}),
         ({**TIMES, "starts_at": "2027-03-01T00:00:00", "ends_at": "2027-03-01T00:00:00"}, {"ends_at": REFUSED}),
         ({**TIMES, "exclude": ["2027-02-29", "2027-03-01", "1 May", 5, "2027-3-1"]},
@@ -158,7 +168,7 @@ def test_what_is_wrong_is_told_with_its_field(raw: dict[str, Any], faults: dict[
 def test_the_edges_of_the_ranges_are_within_them() -> None:
     defined(cron="0 9 * * *", spread=31 * 86_400, grace=10 * 365 * 86_400, catch_up_window=1, catch_up_limit=1)
     defined(cron="0 9 * * *", starts_at="2037-01-01T12:00:00Z", exclude=["2027-03-01"] * 1_000)
-    defined(every=60, catch_up_rate=1, anchor="0001-01-01T00:00:00+14:00")
+    defined(every=60, catch_up_rate=1, anchor="1900-01-01T00:00:00Z")
 
 
 def test_one_fault_hides_no_other() -> None:

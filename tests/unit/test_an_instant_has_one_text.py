@@ -7,7 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.unit.making import NOW, SECOND, instants
 
-from onthedot.rules.instants import MILLISECOND, cut, from_text, seconds_up, shown, to_text, up_to_second
+from onthedot.rules.instants import (
+    MILLISECOND,
+    cut,
+    from_text,
+    seconds_up,
+    shown,
+    shown_locally,
+    to_text,
+    up_to_second,
+)
 
 
 @given(instants(), instants())
@@ -64,3 +73,19 @@ def test_what_expires_is_kept_until_the_next_whole_second(milliseconds: int, sec
 @pytest.mark.parametrize(("milliseconds", "seconds"), [(-5000, 0), (0, 0), (1, 1), (1000, 1), (1001, 2)])
 def test_waits_are_rounded_up(milliseconds: int, seconds: int) -> None:
     assert seconds_up(milliseconds * MILLISECOND) == seconds
+
+
+@pytest.mark.parametrize(
+    ("offset", "text"),
+    [
+        (timedelta(0), "2027-03-28T01:00:00+00:00"),
+        (timedelta(hours=2), "2027-03-28T03:00:00+02:00"),
+        (timedelta(hours=-3.5), "2027-03-27T21:30:00-03:30"),
+        (timedelta(minutes=19, seconds=32), "2027-03-28T01:20:00+00:20"),
+        (timedelta(minutes=-44, seconds=-29), "2027-03-28T00:16:00-00:44"),
+    ],
+)
+def test_a_local_time_has_an_offset_of_whole_minutes_and_is_the_same_instant(offset: timedelta, text: str) -> None:
+    assert shown_locally(NOW, offset) == text
+    assert datetime.fromisoformat(text) == NOW
+    assert shown_locally(NOW + 5 * MILLISECOND, offset) == f"{text[:19]}.005{text[19:]}"

@@ -47,9 +47,9 @@ Limit = Annotated[
 ]
 
 
-def _absent() -> Any:
-    """Return the default of a field that may be left out and is never null."""
-    return Field(default_factory=lambda: None)
+def absent(called: str | None = None) -> Any:
+    """Return the default of a field that may be left out and is never null; `called` is a name that Python reserves."""
+    return Field(default_factory=lambda: None, alias=called)
 
 
 class Shape(BaseModel):
@@ -61,20 +61,20 @@ class Shape(BaseModel):
 class RetryRequest(Shape):
     """How failed attempts are tried again; what is left out is the handler's word, or 5, 10 s, 2 and 3,600 s."""
 
-    max_attempts: int = _absent()
-    first: Duration = _absent()
-    factor: float = _absent()
-    max: Duration = _absent()
+    max_attempts: int = absent()
+    first: Duration = absent()
+    factor: float = absent()
+    max: Duration = absent()
 
 
 class WhenRequest(Shape):
     """When a job may start: after a delay, or at a time."""
 
-    delay: Duration = _absent()
-    run_at: TimeIn = _absent()
-    zone: str = _absent()
-    on_gap: Literal["refuse", "after", "shift"] = _absent()
-    on_repeat: Literal["first", "last"] = _absent()
+    delay: Duration = absent()
+    run_at: TimeIn = absent()
+    zone: str = absent()
+    on_gap: Literal["refuse", "after", "shift"] = absent()
+    on_repeat: Literal["first", "last"] = absent()
 
 
 class JobRequest(WhenRequest):
@@ -82,17 +82,17 @@ class JobRequest(WhenRequest):
 
     handler: Name
     payload: Any = None
-    id: Name = _absent()
-    group: Name = _absent()
-    retry: RetryRequest = _absent()
-    timeout: Duration = _absent()
-    start_within: Duration = _absent()
+    id: Name = absent()
+    group: Name = absent()
+    retry: RetryRequest = absent()
+    timeout: Duration = absent()
+    start_within: Duration = absent()
 
 
 class RescheduleRequest(WhenRequest):
     """Another time for a job, and another payload if there is one."""
 
-    payload: Any = _absent()
+    payload: Any = absent()
 
 
 class BatchRequest(Shape):
@@ -116,39 +116,39 @@ class Attempt(Shape):
 
     number: int
     started_at: TimeOut
-    finished_at: TimeOut = _absent()
-    error: str = _absent()
+    finished_at: TimeOut = absent()
+    error: str = absent()
 
 
 class Outcome(Shape):
     """What became of a job."""
 
     kind: Literal["succeeded", "dead", "cancelled", "skipped"]
-    reason: str = _absent()
+    reason: str = absent()
 
 
 class Job(Shape):
     """A job as it is now; a field without a value is left out."""
 
     id: str
-    schedule: str = _absent()
-    slot: str = _absent()
-    local_slot: str = _absent()
+    schedule: str = absent()
+    slot: str = absent()
+    local_slot: str = absent()
     handler: str
     state: State
     run_at: TimeOut
     payload: Any
-    group: str = _absent()
+    group: str = absent()
     attempt: int
-    max_attempts: int = _absent()
+    max_attempts: int = absent()
     attempts: list[Attempt]
     created_at: TimeOut
-    started_at: TimeOut = _absent()
-    finished_at: TimeOut = _absent()
-    late_seconds: float = _absent()
-    result: Any = _absent()
-    last_error: str = _absent()
-    outcome: Outcome = _absent()
+    started_at: TimeOut = absent()
+    finished_at: TimeOut = absent()
+    late_seconds: float = absent()
+    result: Any = absent()
+    last_error: str = absent()
+    outcome: Outcome = absent()
     idempotency_key: str
 
 
@@ -166,15 +166,15 @@ class ProblemOut(Shape):
     title: str
     status: int
     detail: str
-    errors: list[FaultOut] = _absent()
+    errors: list[FaultOut] = absent()
 
 
 class BatchResult(Shape):
     """What became of one job of a batch."""
 
     status: int
-    job: Job = _absent()
-    problem: ProblemOut = _absent()
+    job: Job = absent()
+    problem: ProblemOut = absent()
 
 
 class BatchAnswer(Shape):
@@ -187,20 +187,20 @@ class JobList(Shape):
     """A page of jobs; only one without `next_cursor` is the last."""
 
     items: list[Job]
-    next_cursor: str = _absent()
+    next_cursor: str = absent()
 
 
 class ListQuery(Shape):
     """Which jobs are listed."""
 
-    limit: Limit = _absent()
-    cursor: str = _absent()
-    group: Name = _absent()
-    schedule: Name = _absent()
-    handler: Name = _absent()
-    state: Literal["scheduled", "running", "succeeded", "dead", "cancelled", "skipped"] = _absent()
-    due_from: TimeIn = _absent()
-    due_to: TimeIn = _absent()
+    limit: Limit = absent()
+    cursor: str = absent()
+    group: Name = absent()
+    schedule: Name = absent()
+    handler: Name = absent()
+    state: Literal["scheduled", "running", "succeeded", "dead", "cancelled", "skipped"] = absent()
+    due_from: TimeIn = absent()
+    due_to: TimeIn = absent()
 
 
 class ShardHealth(Shape):

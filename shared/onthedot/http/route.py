@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from onthedot.http.problems import Answer
 from onthedot.http.requests import Request
+from onthedot.http.shapes import fields_of
 from onthedot.steps.ports import World
 
 Call = Callable[[World, Request], Answer]
@@ -27,7 +28,7 @@ class Route:
     @property
     def known_query(self) -> list[str]:
         """The query parameters that it takes."""
-        return list(self.query.model_fields) if self.query else []
+        return list(fields_of(self.query)) if self.query else []
 
     @property
     def judges(self) -> bool:

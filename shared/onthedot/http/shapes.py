@@ -6,7 +6,7 @@ checker of its own, and what passed goes on to the rules.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -36,17 +36,22 @@ def check(model: type[BaseModel], value: Any, path: str, faults: list[Fault]) ->
     if not isinstance(value, dict):
         faults.append(Fault(path, "must be an object", Kind.MALFORMED))
         return {}
-    known = model.model_fields
+    known = fields_of(model)
     faults.extend(_unknown(list(known), value, path))
     for name, field in known.items():
-        if field.is_required() and name not in value:
+        if model.model_fields[field].is_required() and name not in value:
             faults.append(Fault(at(path, name), "is missing", Kind.MALFORMED))
     return {
         name: checked
-        for name in known
+        for name, field in known.items()
         if name in value
-        for checked in _field(model, name, value[name], at(path, name), faults)
+        for checked in _field(model, field, value[name], at(path, name), faults)
     }
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, str]:
+    """Return what each field is called in Python, by its name in JSON; `from` is no name there."""
+    return {field.alias or name: name for name, field in model.model_fields.items()}
 
 
 def _unknown(known: Sequence[str], value: dict[str, Any], path: str) -> list[Fault]:
@@ -60,7 +65,7 @@ def _unknown(known: Sequence[str], value: dict[str, Any], path: str) -> list[Fau
 
 def _field(model: type[BaseModel], name: str, value: Any, path: str, faults: list[Fault]) -> list[Any]:
     inner = _inner_model(model, name)
-    if inner is not None:
+    if inner is not None and not (value is None and _is_nullable(model, name)):
         return [check(inner, value, path, faults)]
     try:
         return [_checker(model, name).validate_python(value, strict=True)]
@@ -79,6 +84,10 @@ def _checker(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
 def _inner_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     kinds = [model.model_fields[name].annotation, *get_args(model.model_fields[name].annotation)]
     return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _is_nullable(model: type[BaseModel], name: str) -> bool:
+    return NoneType in get_args(model.model_fields[name].annotation)
 
 
 def _message(error: ValidationError) -> str:

@@ -4,9 +4,10 @@ Every `datetime` in the package is aware, in UTC, and whole milliseconds.
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 MILLISECOND = timedelta(milliseconds=1)
+MINUTE = timedelta(minutes=1)
 STORED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 
 
@@ -30,6 +31,16 @@ def from_text(text: str) -> datetime:
 def shown(instant: datetime) -> str:
     """Return the form that the API answers with: milliseconds only when they are not zero."""
     return to_text(instant).replace(".000Z", "Z")
+
+
+def shown_locally(instant: datetime, offset: timedelta) -> str:
+    """Return what clocks show that are so far ahead of UTC, with their offset: `2027-03-28T03:00:00+02:00`.
+
+    An offset that is no whole number of minutes has no such text; the nearest one that has keeps the instant.
+    Source: RFC 3339, 5.8, noon in the Netherlands in 1937 (read 2026-11-29).
+    """
+    local = instant.astimezone(timezone((offset + MINUTE / 2) // MINUTE * MINUTE))
+    return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")
 
 
 def cut(instant: datetime) -> datetime:

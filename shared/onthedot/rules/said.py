@@ -67,10 +67,10 @@ class Said:
         return None
 
     def zone(self) -> ZoneInfo | None:
-        """Return the zone; `None` when none is said, or none that can be used."""
+        """Return the zone; `None` when none is said, or none that can be used, which is told once."""
         if "zone" not in self.fields:
             return None
         zone = find(self.fields["zone"])
-        if zone is None:
+        if zone is None and not self.is_wrong("zone"):
             self.blame("zone", "is no zone of the time zone database; names are case-sensitive")
         return zone

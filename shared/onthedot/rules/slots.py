@@ -12,7 +12,7 @@ set of instants: two local times that meet are one slot. Where a walk begins cha
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from heapq import merge
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 from onthedot.rules.calendar import DAY, FIRST_DAY, LAST_DAY, date_of, day_of
 from onthedot.rules.cron import Cron
 from onthedot.rules.every import Every
-from onthedot.rules.instants import MILLISECOND
+from onthedot.rules.instants import MILLISECOND, shown_locally
 from onthedot.rules.rrule import Rrule
 from onthedot.rules.stretches import Stretch, stretch_at
 from onthedot.rules.zones import SlotsOnGap, SlotsOnRepeat
@@ -74,9 +74,8 @@ class Slot:
 
     @property
     def local_text(self) -> str:
-        """What clocks in the zone show, with their offset: `2027-03-28T03:00:00+02:00`, milliseconds only if any."""
-        local = self.instant.astimezone(timezone(self.offset))
-        return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")
+        """What clocks in the zone show, with their offset: `2027-03-28T03:00:00+02:00`."""
+        return shown_locally(self.instant, self.offset)
 
 
 def slots(timetable: Timetable, after: datetime, until: datetime) -> Iterator[Slot]:

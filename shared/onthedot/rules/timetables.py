@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from onthedot.rules.calendar import LAST_YEAR
 from onthedot.rules.cron import Cron, read_cron
 from onthedot.rules.errors import Fault, Kind
 from onthedot.rules.every import Every, read_every
 from onthedot.rules.inputs import HORIZON_YEARS, Malformed, Place, Refused, Time, horizon, resolve
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.rrule import Rrule, read_rrule
+from onthedot.rules.rrule import LEAST_YEAR, Rrule, read_rrule
 from onthedot.rules.said import Said
 from onthedot.rules.slots import EPOCH, Timetable
 from onthedot.rules.zones import OnGap, SlotsOnGap, SlotsOnRepeat, find, offset_at
@@ -29,22 +30,21 @@ DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def timetable_of(
-    name: str, fields: Mapping[str, Any], born_at: datetime, faults: list[Fault], path: str = ""
+    name: str, fields: Mapping[str, Any], born_at: datetime | None, faults: list[Fault], path: str = ""
 ) -> Timetable | None:
     """Return what decides the slots; `None`, and faults, when something is wrong with it.
 
-    A rhythm without an anchor, and a rule without `starts_at`, begin at `born_at`.
+    A rhythm without an anchor, and a rule without `starts_at`, begin at `born_at`; `None` when that is wrong itself.
     """
     said, before = Said(fields, faults, path), len(faults)
     zone = said.zone()
-    place = Place(zone, OnGap.AFTER)
-    starts_at, ends_at, anchor = (_instant(said, each, place, born_at) for each in ("starts_at", "ends_at", "anchor"))
+    starts_at, ends_at, anchor = (_instant(said, each, zone, born_at) for each in ("starts_at", "ends_at", "anchor"))
     if starts_at and ends_at and ends_at <= starts_at:
         said.blame("ends_at", "is not after starts_at")
     start = _start(said, zone, starts_at, born_at)
-    expression = _expression(said, zone, start, anchor or born_at)
+    expression = _expression(said, zone, start, anchor or born_at or EPOCH)
     exclude, spread = _dates(said), said.span("spread", 0, LONGEST_SPREAD)
-    if len(faults) > before or expression is None or said.is_wrong("zone"):
+    if len(faults) > before or expression is None or born_at is None or said.is_wrong("zone"):
         return None
     return Timetable(
         expression,
@@ -59,6 +59,14 @@ def timetable_of(
     )
 
 
+def meant(time: Time, zone: ZoneInfo | None) -> datetime:
+    """Return the instant of a time beside a timetable in this zone; UTC is no claim about the zone, and always taken.
+
+    Raises: Malformed when it has no offset and there is no zone; Refused when its offset is not the zone's.
+    """
+    return resolve(time, Place(None if time.offset == timedelta(0) else zone, OnGap.AFTER))
+
+
 def usual_zone() -> ZoneInfo:
     """Return the zone of a timetable that names none."""
     zone = find(USUAL_ZONE)
@@ -66,29 +74,36 @@ def usual_zone() -> ZoneInfo:
     return zone
 
 
-def _instant(said: Said, name: str, place: Place, born_at: datetime) -> datetime | None:
+def _instant(said: Said, name: str, zone: ZoneInfo | None, born_at: datetime | None) -> datetime | None:
     """Return the instant of a time; a local one whose zone is wrong has that fault alone."""
     time: Time | None = said.fields.get(name)
     if time is None or (time.offset is None and said.is_wrong("zone")):
         return None
-    return said.judged(name, lambda: _within_horizon(resolve(time, place), born_at))
+    return said.judged(name, lambda: _within_reach(meant(time, zone), born_at))
 
 
-def _within_horizon(instant: datetime, born_at: datetime) -> datetime:
-    if instant > horizon(born_at):
+def _within_reach(instant: datetime, born_at: datetime | None) -> datetime:
+    if born_at is not None and instant > horizon(born_at):
         raise Refused(f"is more than {HORIZON_YEARS} years ahead")
+    if not LEAST_YEAR <= instant.year <= LAST_YEAR:
+        raise Refused(f"is not within the years {LEAST_YEAR} to {LAST_YEAR}")
     return instant
 
 
-def _start(said: Said, zone: ZoneInfo | None, starts_at: datetime | None, born_at: datetime) -> datetime:
+def _start(said: Said, zone: ZoneInfo | None, starts_at: datetime | None, born_at: datetime | None) -> datetime | None:
     """Return the local time of the start: the very one that was written, even if the clocks jump over it that day."""
-    if starts_at is not None and zone is not None:
-        return said.fields["starts_at"].local  # type: ignore[no-any-return]
+    if said.is_wrong("zone") or said.is_wrong("starts_at"):
+        return None
+    written: Time | None = said.fields.get("starts_at")
+    if written is not None and written.offset is None:
+        return written.local
     instant = starts_at or born_at
-    return (instant + offset_at(instant, zone or usual_zone())).replace(tzinfo=None)
+    return (instant + offset_at(instant, zone or usual_zone())).replace(tzinfo=None) if instant else None
 
 
-def _expression(said: Said, zone: ZoneInfo | None, start: datetime, anchor: datetime) -> Cron | Every | Rrule | None:
+def _expression(
+    said: Said, zone: ZoneInfo | None, start: datetime | None, anchor: datetime
+) -> Cron | Every | Rrule | None:
     """Return the expression; each that is given is read, so that all faults are known."""
     given = [name for name in EXPRESSIONS if said.has(name)]
     if not given:
@@ -106,12 +121,12 @@ def _expression(said: Said, zone: ZoneInfo | None, start: datetime, anchor: date
     return found[0] if found else None
 
 
-def _rrule(said: Said, zone: ZoneInfo, start: datetime) -> Rrule | None:
-    """Return the recurrence rule; without a good start or zone, only its form can be judged."""
+def _rrule(said: Said, zone: ZoneInfo, start: datetime | None) -> Rrule | None:
+    """Return the recurrence rule; without a start only its form can be judged."""
     try:
-        return read_rrule(said.fields["rrule"], start, zone)
+        return read_rrule(said.fields["rrule"], start or EPOCH.replace(tzinfo=None), zone)
     except Refused:
-        if said.is_wrong("zone") or said.is_wrong("starts_at"):
+        if start is None:
             return None
         raise
 

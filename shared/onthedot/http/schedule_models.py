@@ -1,0 +1,198 @@
+"""The shapes of schedules: what requests are checked against, and what `/openapi.json` is made of."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator, WithJsonSchema, create_model
+from pydantic.fields import FieldInfo
+
+from onthedot.http.models import Duration, Limit, Name, RetryRequest, Shape, TimeIn, TimeOut, absent
+
+LONGEST_REASON = 500
+
+
+def _read_reason(value: object) -> str:
+    if isinstance(value, str) and len(value) <= LONGEST_REASON:
+        return value
+    raise ValueError(f"must be a text of at most {LONGEST_REASON} characters")
+
+
+def _read_flag(value: object) -> bool:
+    if value in ("true", "false"):
+        return value == "true"
+    raise ValueError("must be true or false")
+
+
+Reason = Annotated[str, PlainValidator(_read_reason), WithJsonSchema({"type": "string", "maxLength": LONGEST_REASON})]
+Flag = Annotated[bool, PlainValidator(_read_flag), WithJsonSchema({"type": "boolean", "default": False})]
+Dates = Annotated[
+    list[Any],
+    WithJsonSchema({"type": "array", "items": {"type": "string", "format": "date"}, "maxItems": 1000, "default": []}),
+]
+
+
+class TimetableRequest(Shape):
+    """When a schedule has its slots, and what becomes of those that are missed; one expression is given."""
+
+    cron: str = absent()
+    every: Duration = absent()
+    anchor: TimeIn = absent()
+    rrule: str = absent()
+    zone: str = absent()
+    on_gap: Literal["after", "shift", "skip"] = absent()
+    on_repeat: Literal["first", "last", "both"] = absent()
+    starts_at: TimeIn = absent()
+    ends_at: TimeIn = absent()
+    exclude: Dates = absent()
+    spread: Duration = absent()
+    missed: Literal["catch_up", "latest", "skip"] = absent()
+    grace: Duration = absent()
+    catch_up_window: Duration = absent()
+    catch_up_limit: int = absent()
+    catch_up_rate: int = absent()
+
+
+class ScheduleRequest(TimetableRequest):
+    """A schedule to create, or what it shall be from now on."""
+
+    handler: Name
+    payload: Any = None
+    overlap: Literal["allow", "skip", "wait"] = absent()
+    group: Name = absent()
+    retry: RetryRequest = absent()
+    timeout: Duration = absent()
+    start_within: Duration = absent()
+    pause_after: int = absent()
+
+
+def _nullable(field: FieldInfo) -> tuple[Any, Any]:
+    """Return what pydantic makes a field of that may be left out, or null."""
+    kind: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    return kind | None, absent()
+
+
+SchedulePatch = create_model(
+    "SchedulePatch",
+    __base__=Shape,
+    __doc__="What changes in a schedule: null takes a field back to its default, but a payload to null.",
+    **{name: _nullable(field) for name, field in ScheduleRequest.model_fields.items()},  # type: ignore[call-overload]
+)
+
+
+class NextSlot(Shape):
+    """A slot that comes."""
+
+    slot: TimeOut
+    local_slot: str
+    run_at: TimeOut
+
+
+class Paused(Shape):
+    """Since when a schedule is paused, until when if that is known, why, and by whom."""
+
+    since: TimeOut
+    until: TimeOut = absent()
+    reason: str = absent()
+    by: str
+
+
+class Schedule(ScheduleRequest):
+    """A schedule as it is now, with the defaults of what was left out; its times and durations as they were written."""
+
+    name: str
+    state: Literal["active", "paused", "ended", "broken"]
+    version: int
+    created_at: TimeOut
+    changed_at: TimeOut
+    changed_by: str
+    next: list[NextSlot]
+    warnings: list[str]
+    paused: Paused = absent()
+    broken: str = absent()
+
+
+class ScheduleList(Shape):
+    """A page of schedules; only one without `next_cursor` is the last."""
+
+    items: list[Schedule]
+    next_cursor: str = absent()
+
+
+class ScheduleQuery(Shape):
+    """Which schedules are listed."""
+
+    limit: Limit = absent()
+    cursor: str = absent()
+    prefix: Name = absent()
+    group: Name = absent()
+    state: Literal["active", "paused", "ended", "broken"] = absent()
+
+
+class ScheduleJobsQuery(Shape):
+    """Which jobs of a schedule are listed: those of the slots from one time on, before another."""
+
+    limit: Limit = absent()
+    cursor: str = absent()
+    from_: TimeIn = absent("from")
+    to: TimeIn = absent()
+
+
+class PauseRequest(Shape):
+    """Until when and why a schedule stops, and what becomes of the slots that pass meanwhile."""
+
+    until: TimeIn = absent()
+    reason: Reason = absent()
+    on_resume: Literal["skip", "missed"] = absent()
+
+
+class ResumeQuery(Shape):
+    """Whether a schedule resumes, or only what would run is told."""
+
+    dry_run: Flag = absent()
+
+
+class Down(Shape):
+    """A time in which nothing is planned."""
+
+    from_: TimeIn = Field(alias="from")
+    to: TimeIn
+
+
+class PreviewRequest(TimetableRequest):
+    """The slots to show: those from one time on, before another, or so many. A spread needs the schedule's name."""
+
+    name: Name = absent()
+    from_: TimeIn = Field(alias="from")
+    to: TimeIn = absent()
+    count: int = absent()
+    down: Down = absent()
+
+
+class PreviewSlot(NextSlot):
+    """A slot, and what a clock change did to it."""
+
+    note: str = absent()
+
+
+class PreviewRun(Shape):
+    """A slot that runs, and when."""
+
+    slot: TimeOut
+    at: TimeOut
+
+
+class PreviewSkipped(Shape):
+    """Neighbouring slots that do not run, the first and the last of them, and why."""
+
+    from_: TimeOut = Field(alias="from")
+    to: TimeOut
+    count: int
+    reason: str
+
+
+class Preview(Shape):
+    """What a timetable means, and what an outage would do to it."""
+
+    slots: list[PreviewSlot]
+    runs: list[PreviewRun]
+    skipped: list[PreviewSkipped]
+    warnings: list[str]
