@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.faults.failing import install, throttled
-from tests.support import jobs
+from tests.support import jobs, schedules
 from tests.support.lab import Context, Lab, event_of
 from tests.template.expansion import ROOT, expand, referenced
 from tests.unit.making import NOW, SECOND, a_job, running
@@ -23,6 +23,8 @@ from onthedot.rules.events import Event
 from onthedot.rules.jobs import Payload, State
 
 SHARD_EVENTS = {Event.SHARD_DRAINED, Event.SHARD_SWEPT}
+SCHEDULE_EVENTS = {event for event in Event if event.startswith(("schedule_", "slots_"))}
+JOB_EVENTS = set(Event) - SHARD_EVENTS - SCHEDULE_EVENTS
 UNITS = {
     "Lateness": "Seconds",
     "TickAge": "Seconds",
@@ -32,6 +34,9 @@ UNITS = {
     "Swept": "Count",
     "JobsDead": "Count",
     "AttemptsFailed": "Count",
+    "SlotsPlanned": "Count",
+    "SlotsMissed": "Count",
+    "SchedulesBroken": "Count",
 }
 """Every metric, and its unit; all have the dimension `service` alone, since each value of another is billed."""
 SECRET = "s3cret"
@@ -72,7 +77,7 @@ def measured(line: dict[str, Any]) -> dict[str, Any]:
     return {metric["Name"]: line[metric["Name"]] for metric in group["Metrics"]}
 
 
-@pytest.mark.parametrize("event", sorted(set(Event) - SHARD_EVENTS))
+@pytest.mark.parametrize("event", sorted(JOB_EVENTS))
 def test_a_transition_is_one_line_with_the_facts_and_no_payload(lines: Lines, event: Event) -> None:
     job = running(
         payload=Payload(9, text=SECRET),
@@ -112,12 +117,75 @@ def test_a_look_at_a_shard_is_one_line_when_there_was_something(lines: Lines, ev
         assert (line["handed_over"], line["refused"]) == (handed_over, refused)
 
 
-def test_every_metric_is_sent_by_the_functions_under_the_stacks_name(lab: Lab, capsys: Any) -> None:
-    """Trap 32: an alarm that names other dimensions waits for ever."""
+@pytest.mark.parametrize("event", sorted(SCHEDULE_EVENTS))
+def test_what_happens_to_a_schedule_is_one_line_and_what_is_counted_has_its_number(
+    lines: Lines, capsys: Any, event: Event
+) -> None:
+    """Trap 33: a metric for each schedule would be billed for each, so its name is in the line alone."""
+    telemetry.Telemetry().schedule(event, "nightly", 3, "why")
+    (line,) = lines()
+    assert (line["message"], line["schedule"], line["reason"]) == (event.value, "nightly", "why")
+    assert line["level"] == ("WARNING" if event in telemetry.WORRYING else "INFO")
+    telemetry.invocation(lambda event, context: None)({}, Context("f"))  # noqa: ARG005
+    sent = emf(capsys.readouterr().out)
+    if event not in telemetry.COUNTED:
+        assert "count" not in line
+        assert sent == []
+        return
+    assert line["count"] == 3
+    (metric,) = sent
+    assert measured(metric) == {telemetry.COUNTED[event]: [3.0]}
+    assert metric["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service"]]
+
+
+def test_what_is_not_known_of_a_schedule_is_not_told(lines: Lines) -> None:
+    telemetry.Telemetry().schedule(Event.SCHEDULE_CREATED, "nightly")
+    (line,) = lines()
+    assert not {"count", "reason"} & line.keys()
+
+
+def test_a_schedules_life_is_told_step_by_step_and_never_its_payload(lab: Lab, lines: Lines) -> None:
+    schedules.put("s", f'"{SECRET}"', cron="0 9 * * *")
+    schedules.put("s", f'"{SECRET}"', cron="0 10 * * *")
+    schedules.hold("s")
+    schedules.resume("s")
+    schedules.delete("s")
+    told = lines()
+    words = ["schedule_created", "schedule_edited", "schedule_paused", "schedule_resumed", "schedule_deleted"]
+    assert [line["message"] for line in told] == words
+    assert {line["schedule"] for line in told} == {"s"}
+    assert SECRET not in json.dumps(told)
+    assert not lab.messages()
+
+
+def test_a_schedule_that_cannot_be_read_is_told_of_once(lab: Lab, lines: Lines) -> None:
+    """Its line names what is wrong; its alarm rings once, and not at each tick."""
+    schedules.put("s", cron="0 9 * * *")
+    schedules.change(lab, "s", fields={"S": "no json"})
+    lab.time.shift(timedelta(hours=1))
+    lines()
+    for _ in range(3):
+        lab.tick()
+    (line,) = [line for line in lines() if line["message"] == "schedule_broken"]
+    assert line["schedule"] == "s"
+    assert "cannot be read" in line["reason"]
+
+
+def every_end(lab: Lab) -> None:
+    """Let jobs and schedules come to every end that is measured."""
     jobs.create("works", 0.75, handler="example.echo")
     jobs.create("dies", handler="nobody.wrote.it")
+    for name in ("goes", "breaks"):
+        schedules.put(name, cron="0 9 * * *")
+    schedules.change(lab, "breaks", fields={"S": "{}"})
     lab.advance(minutes=3)
+    lab.time.shift(timedelta(hours=2))
     lab.tick()
+
+
+def test_every_metric_is_sent_by_the_functions_under_the_stacks_name(lab: Lab, capsys: Any) -> None:
+    """Trap 32: an alarm that names other dimensions waits for ever."""
+    every_end(lab)
     sent = emf(capsys.readouterr().out)
     groups = [group for line in sent for group in line["_aws"]["CloudWatchMetrics"]]
     found = {
