@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -290,3 +291,11 @@ def test_the_page_names_every_line_metric_and_alarm() -> None:
     page = (ROOT / "docs/telemetry.md").read_text()
     alarms = expand().of_type("AWS::CloudWatch::Alarm").keys()
     assert {name for name in [*Event, *UNITS, *alarms] if f"`{name}`" not in page} == set()
+
+
+def test_the_page_says_how_grave_each_line_is() -> None:
+    page = (ROOT / "docs/telemetry.md").read_text()
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \| (\w+)", page, re.MULTILINE)
+    levels = {name: level for names, level in rows for name in re.findall(r"\w+", names)}
+    for event in JOB_EVENTS | SCHEDULE_EVENTS:
+        assert levels[event] == ("warning" if event in telemetry.WORRYING else "info"), event
