@@ -14,7 +14,7 @@ from typing import Any
 from onthedot.handler import Discard, Function, Handler
 from onthedot.handler import Job as Given
 from onthedot.rules.instants import from_text
-from onthedot.rules.jobs import ONE_SLOT, Job
+from onthedot.rules.jobs import Job
 from onthedot.rules.policies import Policies, Policy
 from onthedot.steps.finish import Ending, Failure, Success
 
@@ -54,15 +54,16 @@ class Attempts:
 
 
 def _given(job: Job, payload: str, remaining: Callable[[], float]) -> Given:
-    name, of_schedule = job.schedule.split("#", 1)[1], job.slot != ONE_SLOT
+    name, of_slot = job.schedule.split("#", 1)[1], job.of_schedule and not job.slot.startswith("manual#")
     return Given(
         id=job.id,
         payload=json.loads(payload),
         attempt=job.attempt,
         idempotency_key=job.idempotency_key,
         remaining=remaining,
-        schedule=name if of_schedule else None,
-        slot=from_text(job.slot) if of_schedule and not job.slot.startswith("manual#") else None,
+        schedule=name if job.of_schedule else None,
+        slot=from_text(job.slot) if of_slot else None,
+        local_slot=datetime.fromisoformat(job.local_slot) if job.local_slot else None,
     )
 
 

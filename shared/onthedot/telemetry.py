@@ -38,6 +38,7 @@ COUNTED = {
     Event.SLOTS_PLANNED: "SlotsPlanned",
     Event.SLOTS_MISSED: "SlotsMissed",
     Event.SCHEDULE_BROKEN: "SchedulesBroken",
+    Event.SCHEDULE_FAILED: "SchedulesFailed",
 }
 """What is counted of schedules, all together: each name of one would be a metric to pay (aws-traps 33)."""
 

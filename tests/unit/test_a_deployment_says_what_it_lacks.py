@@ -12,6 +12,7 @@ from onthedot.settings import QUEUES, from_environment
 
 ENVIRONMENT = {
     "ONTHEDOT_JOBS_TABLE": "jobs",
+    "ONTHEDOT_SCHEDULES_TABLE": "schedules",
     "ONTHEDOT_SHARDS_TABLE": "shards",
     "ONTHEDOT_JOB_QUEUE_URL": "url-job",
     "ONTHEDOT_JOB_DEAD_LETTER_QUEUE_URL": "url-job_dead_letter",
@@ -28,7 +29,8 @@ ENVIRONMENT = {
 
 def test_the_environment_is_read() -> None:
     settings = from_environment(ENVIRONMENT)
-    assert (settings.jobs_table, settings.shards_table, settings.shards) == ("jobs", "shards", 4)
+    assert (settings.jobs_table, settings.schedules_table, settings.shards_table) == ("jobs", "schedules", "shards")
+    assert settings.shards == 4
     assert settings.queue_urls == {name: f"url-{name}" for name in QUEUES}
     assert settings.timing.look_ahead == timedelta(seconds=210)
     assert settings.timing.retention == timedelta(days=7)

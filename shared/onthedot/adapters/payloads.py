@@ -58,11 +58,17 @@ class DynamoPayloads:
         """
         if job.payload.text is not None:
             return job.payload.text
-        name = job.payload.stored_as or ""
+        return self.stored(job.schedule, job.payload.stored_as or "")
+
+    def stored(self, schedule: str, name: str) -> str:
+        """Return the text of a payload that lies apart.
+
+        Raises: LookupError when it is gone.
+        """
         try:
-            model = call(self.clock, lambda: JobItem.get(job.schedule, name, consistent_read=True))
+            model = call(self.clock, lambda: JobItem.get(schedule, name, consistent_read=True))
         except DoesNotExist:
-            raise LookupError(f"the payload of {job.id} is gone") from None
+            raise LookupError(f"the payload {name} of {schedule} is gone") from None
         return str(model.payload)
 
     def texts(self, jobs: Sequence[Job]) -> list[str | None]:

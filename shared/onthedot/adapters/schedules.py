@@ -65,9 +65,10 @@ class DynamoSchedules:
             last = answer.get("LastEvaluatedKey")
             start = {"ExclusiveStartKey": last} if last else None
 
-    def page(self, after: str, limit: int) -> tuple[list[Schedule], str | None]:
-        """Return some of all schedules, in an order of the table's own, and where the next page starts."""
-        start: Any = {"ExclusiveStartKey": json.loads(after)} if after else {}
+    def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
+        """Return some of all schedules, each with its position, and the position of the last row that was read."""
+        name, _, part = after.partition("#")
+        start: Any = {"ExclusiveStartKey": {"name": {"S": name}, "part": {"S": part}}} if after else {}
         answer: Any = call(
             self.clock,
             lambda: self.client.scan(
@@ -80,7 +81,7 @@ class DynamoSchedules:
             ),
         )
         last = answer.get("LastEvaluatedKey")
-        return [schedule_of(item) for item in answer["Items"]], json.dumps(last) if last else None
+        return [(_position(item), schedule_of(item)) for item in answer["Items"]], _position(last) if last else None
 
     def write(
         self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
@@ -174,6 +175,10 @@ class DynamoSchedules:
             "expires_at": {"N": Epoch().serialize(record.kept_until)},
         }
         return {"Put": {"TableName": self.table, "Item": item}}
+
+
+def _position(key: Item) -> str:
+    return f"{key['name']['S']}#{key['part']['S']}"
 
 
 def _as_read(expression: Expression, schedule: Schedule) -> str:

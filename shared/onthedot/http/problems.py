@@ -13,6 +13,7 @@ TITLES = {
     404: "Not Found",
     405: "Method Not Allowed",
     409: "Conflict",
+    412: "Precondition Failed",
     413: "Content Too Large",
     422: "Unprocessable Content",
     429: "Too Many Requests",

@@ -46,6 +46,24 @@ class Request:
             raise Refuse(Problem(400, "the body must be a JSON object"))
         return value
 
+    def json_if_any(self) -> dict[str, Any]:
+        """Return the body, a JSON object; an empty one when there is none.
+
+        Raises: Refuse.
+        """
+        return self.json() if _bytes(self.event).strip() else {}
+
+    def header(self, name: str) -> str | None:
+        """Return a header, whatever the case of its name."""
+        headers: Mapping[str, str] = self.event.get("headers") or {}
+        return next((value for key, value in headers.items() if key.lower() == name.lower()), None)
+
+    @property
+    def caller(self) -> str:
+        """Who calls, as the signature says."""
+        identity = (self.event.get("requestContext") or {}).get("identity") or {}
+        return str(identity.get("userArn") or identity.get("caller") or "unknown")
+
 
 def request_of(event: Mapping[str, Any], path: Mapping[str, str], known_query: list[str]) -> Request:
     """Return the request in an event; `path` holds what its route names."""

@@ -2,7 +2,18 @@
 
 from functools import cache
 
-from onthedot.http import about, batches, jobs, lists, models
+from onthedot.http import (
+    about,
+    batches,
+    jobs,
+    lists,
+    models,
+    pauses,
+    preview,
+    schedule_lists,
+    schedule_models,
+    schedules,
+)
 from onthedot.http.json_text import write
 from onthedot.http.openapi import document
 from onthedot.http.problems import Answer
@@ -28,6 +39,7 @@ def allowed(path: str) -> list[str]:
 
 
 JOB = "/jobs/{id}"
+SCHEDULE = "/schedules/{name}"
 
 ROUTES = (
     Route(
@@ -38,6 +50,57 @@ ROUTES = (
     Route("GET", JOB, jobs.show_job, {200: models.Job}, (400, 404)),
     Route("PATCH", JOB, jobs.reschedule_job, {200: models.Job}, (400, 404, 409, 413, 422), models.RescheduleRequest),
     Route("DELETE", JOB, jobs.cancel_job, {200: models.Job}, (400, 404, 409)),
+    Route(
+        "PUT",
+        SCHEDULE,
+        schedules.put_schedule,
+        {201: schedule_models.Schedule, 200: schedule_models.Schedule},
+        (400, 412, 413, 422),
+        schedule_models.ScheduleRequest,
+    ),
+    Route(
+        "PATCH",
+        SCHEDULE,
+        schedules.patch_schedule,
+        {200: schedule_models.Schedule},
+        (400, 404, 412, 413, 422),
+        schedule_models.SchedulePatch,
+    ),
+    Route("GET", SCHEDULE, schedules.show_schedule, {200: schedule_models.Schedule}, (400, 404)),
+    Route("DELETE", SCHEDULE, schedules.delete_schedule, {200: schedule_models.Schedule}, (400, 404, 412)),
+    Route(
+        "GET",
+        "/schedules",
+        schedule_lists.list_schedules,
+        {200: schedule_models.ScheduleList},
+        (400, 422),
+        query=schedule_models.ScheduleQuery,
+    ),
+    Route(
+        "GET",
+        f"{SCHEDULE}/jobs",
+        schedule_lists.list_schedule_jobs,
+        {200: models.JobList},
+        (400, 404, 422),
+        query=schedule_models.ScheduleJobsQuery,
+    ),
+    Route(
+        "POST",
+        f"{SCHEDULE}/pause",
+        pauses.pause_schedule,
+        {200: schedule_models.Schedule},
+        (400, 404, 409, 422),
+        schedule_models.PauseRequest,
+    ),
+    Route("POST", f"{SCHEDULE}/resume", pauses.resume_schedule, {200: schedule_models.Schedule}, (400, 404, 409)),
+    Route(
+        "POST",
+        "/preview",
+        preview.preview,
+        {200: schedule_models.Preview},
+        (400, 422),
+        schedule_models.PreviewRequest,
+    ),
     Route("GET", "/health", about.show_health, {200: models.Health, 503: models.Health}, (400,)),
     Route("GET", "/openapi.json", show_contract, {200: None}, (400,)),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from onthedot.http.json_text import Raw
 from onthedot.rules.instants import MILLISECOND, from_text, shown
-from onthedot.rules.jobs import ONE_SLOT, Job
+from onthedot.rules.jobs import Job
 
 
 def job_view(job: Job, payload: str | None) -> dict[str, Any]:
@@ -41,12 +41,12 @@ def brief(view: dict[str, Any]) -> dict[str, Any]:
 
 
 def _slot(job: Job) -> dict[str, Any]:
-    if job.slot == ONE_SLOT:
+    if not job.of_schedule:
         return {}
     name = job.schedule.removeprefix("schedule#")
-    return (
-        {"schedule": name} if job.slot.startswith("manual#") else {"schedule": name, "slot": shown(from_text(job.slot))}
-    )
+    if job.slot.startswith("manual#"):
+        return {"schedule": name}
+    return {"schedule": name, "slot": shown(from_text(job.slot)), "local_slot": job.local_slot}
 
 
 def _attempts(job: Job) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ What comes out is planned in chunks, oldest first, each written together with ho
 half way has lost nothing, and goes on where the last chunk ended.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -28,7 +28,10 @@ MOST_JOBS = 97
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is written at once; `until` is how far the schedule is planned then, and `next_at` what comes after."""
+    """What is written at once; `until` is how far the schedule is planned then.
+
+    `next_at` is when the schedule must be looked at again: its next slot, or the last one, to see that it has ended.
+    """
 
     runs: list[Planned]
     skipped: list[Skipped]
@@ -54,12 +57,13 @@ def chunks(schedule: Schedule, definition: Definition, now: datetime, until: dat
             yield each
 
     judged = judge(rule, passed(), now, schedule.paced_until)
+    runs = [*judged.runs, *to_come, *found]
     following = next_slots(definition.timetable, until, 1)
     whole = Chunk(
-        runs=[*judged.runs, *to_come, *found],
+        runs=runs,
         skipped=judged.skipped,
         until=until,
-        next_at=following[0].instant if following else None,
+        next_at=following[0].instant if following else _end(schedule, runs, now),
         paced_until=pace_end(rule, judged.runs) or _later(schedule.paced_until, now),
         missed=missed,
     )
@@ -147,6 +151,11 @@ def _cut(whole: Chunk, caught_up: int) -> Iterator[Chunk]:
     start = max(0, len(runs) - 1) // MOST_JOBS * MOST_JOBS
     last = replace(whole, runs=runs[start:])
     yield replace(last, skipped=[], missed=0) if start else last
+
+
+def _end(schedule: Schedule, runs: Sequence[Planned], now: datetime) -> datetime | None:
+    """Return the last slot while it is still to come: until then the schedule has not ended."""
+    return _later(runs[-1].slot.instant if runs else schedule.next_at, now)
 
 
 def _later(instant: datetime | None, now: datetime) -> datetime | None:

@@ -77,6 +77,13 @@ class Schedule:
         """The partition key of its jobs."""
         return f"schedule#{self.name}"
 
+    def state_at(self, now: datetime) -> ScheduleState:
+        """Return the state; a pause that is over is over, also while nobody has written that down."""
+        if self.broken is not None:
+            return ScheduleState.BROKEN
+        over = self.state is ScheduleState.PAUSED and not self.is_paused(now)
+        return ScheduleState.ACTIVE if over else self.state
+
     def is_paused(self, now: datetime) -> bool:
         """Tell whether its jobs may not start now."""
         return self.state is ScheduleState.PAUSED and self.paused is not None and self.paused.holds(now)

@@ -26,13 +26,18 @@ from onthedot.steps.payloads import SLACK, place_for_all
 from onthedot.steps.ports import World
 from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, untouched_jobs, withdraw
 
+NO_PAYLOAD = "null"
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a schedule shall be: its fields as they were written, its payload as JSON text, and what they mean."""
+    """What a schedule shall be: its fields as they were written, its payload as JSON text, and what they mean.
+
+    Without a payload, the one that is there stays.
+    """
 
     fields: Mapping[str, Any]
-    payload: str
+    payload: str | None
     definition: Definition
 
 
@@ -97,11 +102,6 @@ def remove(world: World, name: str, seen: int | None) -> Schedule | Mismatch | N
     raise Unavailable(f"{name} changes faster than its deletion can be decided; try again")
 
 
-def hash_of(text: str) -> str:
-    """Return what tells a payload from others."""
-    return sha256(text.encode()).hexdigest()[:32]
-
-
 def _save(
     world: World, name: str, before: Schedule | None, wanted: Wanted, by: str, give_up_at: datetime
 ) -> Saved | None:
@@ -136,7 +136,7 @@ def _past(world: World, settled: Settled) -> list[Record]:
 def _is_same(schedule: Schedule, wanted: Wanted) -> bool:
     if schedule.state is ScheduleState.BROKEN:
         return False
-    return dict(schedule.fields) == dict(wanted.fields) and schedule.payload_hash == hash_of(wanted.payload)
+    return dict(schedule.fields) == dict(wanted.fields) and schedule.payload_hash == _hash(wanted, schedule)
 
 
 def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, by: str) -> Schedule:
@@ -149,7 +149,7 @@ def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, b
         state=ScheduleState.ACTIVE,
         fields=wanted.fields,
         payload=Payload(0),
-        payload_hash=hash_of(wanted.payload),
+        payload_hash=_hash(wanted, None),
         since=now,
         planned_until=now,
         created_at=now,
@@ -168,7 +168,7 @@ def _edited(world: World, before: Schedule, wanted: Wanted, by: str, at: datetim
         version=before.version + 1,
         state=ScheduleState.PAUSED if before.paused else ScheduleState.ACTIVE,
         fields=wanted.fields,
-        payload_hash=hash_of(wanted.payload),
+        payload_hash=_hash(wanted, before),
         since=at,
         planned_until=at if restarts else min(before.planned_until, at),
         changed_at=at,
@@ -190,13 +190,20 @@ def _with_next(schedule: Schedule, definition: Definition) -> Schedule:
     return replace(schedule, next_at=following[0].instant)
 
 
+def _hash(wanted: Wanted, before: Schedule | None) -> str:
+    """Return what tells the payload that is wanted from others."""
+    if wanted.payload is None and before is not None:
+        return before.payload_hash
+    return sha256((wanted.payload or NO_PAYLOAD).encode()).hexdigest()[:32]
+
+
 def _with_payload(world: World, before: Schedule | None, after: Schedule, wanted: Wanted) -> Schedule:
     """Return the schedule with its payload placed; what has not changed stays where it is, for all versions' jobs."""
     if before is not None and before.payload_hash == after.payload_hash:
         return replace(after, payload=before.payload)
     some_slot = Planned(Slot(after.since, timedelta(hours=1), fold=1), after.since)
     some_job = job_of(after, wanted.definition, some_slot, after.since)
-    return replace(after, payload=place_for_all(world, some_job, wanted.payload))
+    return replace(after, payload=place_for_all(world, some_job, wanted.payload or NO_PAYLOAD))
 
 
 def _forget_payload(world: World, before: Schedule, after: Schedule | None = None) -> None:

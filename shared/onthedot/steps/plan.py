@@ -15,7 +15,7 @@ from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
 from onthedot.rules.inputs import Malformed
 from onthedot.rules.jobs import Job
-from onthedot.rules.planning import PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
+from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
 from onthedot.rules.schedules import Schedule, ScheduleState, resumed
 from onthedot.rules.slots import EPOCH, next_slots
 from onthedot.rules.timing import TICK
@@ -28,7 +28,10 @@ TRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a schedule got: the row as it is now, its new jobs, and whether all that was asked for is planned."""
+    """How far a schedule got: the row as it is now, and whether all that was asked for is planned.
+
+    `jobs` are those that are not handed over yet: schedules that make one or two are handed over together.
+    """
 
     schedule: Schedule
     jobs: list[Job]
@@ -59,10 +62,7 @@ def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> Shar
 
 
 def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
-    """Make the jobs of a schedule's slots up to an instant; another planner's work is left to it.
-
-    The jobs are written and not yet handed over.
-    """
+    """Make the jobs of a schedule's slots up to an instant; another planner's work is left to it."""
     definition = definition_of(world, schedule)
     if definition is None or schedule.state is ScheduleState.ENDED or schedule.is_paused(world.clock.now()):
         return Progress(schedule, [], done=True)
@@ -97,6 +97,9 @@ def _plan(
 ) -> Progress:
     jobs: list[Job] = []
     for chunk in chunks(schedule, definition, world.clock.now(), until):
+        if len(jobs) >= MOST_JOBS:
+            hand_over(world, jobs)
+            jobs = []
         written = _write(world, schedule, definition, chunk)
         if written is None:
             return Progress(schedule, jobs, done=False)

@@ -77,6 +77,12 @@ class Payloads(Protocol):
         Raises: LookupError when the item that held it is gone.
         """
 
+    def stored(self, schedule: str, name: str) -> str:
+        """Return the text of a payload that lies apart.
+
+        Raises: LookupError when it is gone.
+        """
+
     def texts(self, jobs: Sequence[Job]) -> list[str | None]:
         """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
 

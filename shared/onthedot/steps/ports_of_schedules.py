@@ -36,8 +36,11 @@ class Schedules(Protocol):
         Eventually consistent: the row decides.
         """
 
-    def page(self, after: str, limit: int) -> tuple[list[Schedule], str | None]:
-        """Return some of all schedules, in an order of the table's own, and where the next page starts."""
+    def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
+        """Return some of all schedules, each with its position, and the position of the last row that was read.
+
+        Order: the table's own. At most `limit` rows are read, those of the past too; no position means the end.
+        """
 
     def write(
         self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()

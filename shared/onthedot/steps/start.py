@@ -153,16 +153,25 @@ def _standing(world: World, job: Job) -> Standing:
 def _stopped(world: World, job: Job, standing: Standing) -> Start:
     """End an attempt whose handler shall not be called; the lease keeps others away meanwhile."""
     if standing is Standing.SUPERSEDED:
-        if not world.jobs.remove(job):
-            return LOOK_AGAIN
-        world.journal.job(Event.JOB_SUPERSEDED, job)
-        return Drop(Verdict.OVER)
+        return _superseded(world, job)
     state = State.CANCELLED if standing is Standing.DELETED else State.SKIPPED
     after = ended(job, state, world.clock.now(), world.timing.retention, reason=standing.value)
     if not change_while_ours(world, job, after).won:
         return LOOK_AGAIN
     world.journal.job(Event.JOB_CANCELLED if state is State.CANCELLED else Event.JOB_SKIPPED, after)
     return Drop(Verdict.OVER)
+
+
+def _superseded(world: World, job: Job) -> Start:
+    """Delete a job whose slot belongs to a newer version; if that fails it is given back, to be superseded again."""
+    try:
+        gone = world.jobs.remove(job)
+    except Unavailable:
+        change_while_ours(world, job, given_back(job))
+        return LOOK_AGAIN
+    if gone:
+        world.journal.job(Event.JOB_SUPERSEDED, job)
+    return Drop(Verdict.OVER) if gone else LOOK_AGAIN
 
 
 def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:

@@ -3,7 +3,7 @@
 # ruff: noqa: D102, ARG002 - the ports say what each method does and takes
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -12,9 +12,12 @@ from typing import Any
 from onthedot.http.app import application
 from onthedot.rules.agenda import Entry, group_partition, shard_of
 from onthedot.rules.events import Event
+from onthedot.rules.history import Record
 from onthedot.rules.jobs import Job
+from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import Timing
 from onthedot.steps.ports import Depth, Index, Refusal, Shard, ShardRow, World, Written
+from onthedot.steps.ports_of_schedules import Refused
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 SHARDS = 4
@@ -63,6 +66,9 @@ class Jobs:
     def start(self, entry: Entry, owner: str, now: datetime, timeout: timedelta) -> Written:
         raise NotImplementedError
 
+    def remove(self, job: Job) -> bool:
+        return self.rows.pop(job.key, None) is not None
+
     def change(self, before: Job, after: Job) -> Written:
         there = self.rows.get(before.key)
         if there != before:
@@ -85,8 +91,14 @@ class Payloads:
     def fits(self, job: Job) -> bool:
         return job.payload.size <= 100
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
         self.rows[name] = text
+
+    def expire(self, schedule: str, name: str, at: datetime) -> None:
+        """Forget nothing."""
+
+    def stored(self, schedule: str, name: str) -> str:
+        return self.rows[name]
 
     def text(self, job: Job) -> str:
         [text] = self.texts([job])
@@ -119,6 +131,10 @@ class Indexes:
         self.calls += 1
         jobs = [job for job in self.jobs.rows.values() if job.schedule == schedule and job.slot > after]
         return sorted(jobs, key=lambda job: job.slot)[:limit]
+
+    def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
+        jobs = [job for job in self.jobs.rows.values() if job.schedule == schedule and start <= job.slot < before]
+        return sorted(jobs, key=lambda job: job.slot, reverse=True)[:limit]
 
     def read(self, keys: Sequence[tuple[str, str]]) -> list[Job]:
         self.calls += 1
@@ -161,6 +177,48 @@ class Shards:
 
 
 @dataclass(slots=True)
+class Schedules:
+    """The schedules by their names; a write finds the places of jobs that are there already not free."""
+
+    jobs: Jobs
+    rows: dict[str, Schedule] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+
+    def get(self, name: str) -> Schedule | None:
+        return self.rows.get(name)
+
+    def read(self, names: Sequence[str]) -> list[Schedule]:
+        return [self.rows[name] for name in names if name in self.rows]
+
+    def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
+        raise NotImplementedError
+
+    def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
+        names = sorted(name for name in self.rows if name > after)
+        return [(name, self.rows[name]) for name in names[:limit]], names[limit - 1] if len(names) > limit else None
+
+    def write(
+        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+    ) -> Refused | None:
+        name = (after or before).name  # type: ignore[union-attr]
+        if self.rows.get(name) != before:
+            return Refused(changed=True)
+        taken = tuple(job for job in jobs if job.key in self.jobs.rows)
+        if taken:
+            return Refused(changed=False, not_free=taken)
+        self.rows.pop(name, None)
+        if after is not None:
+            self.rows[name] = after
+        self.jobs.rows |= {job.key: job for job in jobs}
+        self.records += records
+        return None
+
+    def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
+        self.rows[schedule.name] = replace(schedule, state=ScheduleState.BROKEN, broken=reason, stamp=stamp)
+        return True
+
+
+@dataclass(slots=True)
 class Queue:
     """What was sent, and when it is due."""
 
@@ -182,6 +240,9 @@ class Journal:
 
     def job(self, event: Event, job: Job) -> None:
         self.told.append((event, job.id))
+
+    def schedule(self, event: Event, name: str, count: int = 1, reason: str | None = None) -> None:
+        self.told.append((event, name))
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
         raise NotImplementedError
@@ -208,6 +269,7 @@ class Api:
     def __init__(self) -> None:
         self.clock = Clock()
         self.jobs = Jobs(self.clock)
+        self.schedules = Schedules(self.jobs)
         self.payloads = Payloads()
         self.indexes = Indexes(self.jobs)
         self.shards = Shards()
@@ -217,6 +279,7 @@ class Api:
         self.world = World(
             clock=self.clock,
             jobs=self.jobs,
+            schedules=self.schedules,
             payloads=self.payloads,
             indexes=self.indexes,
             shards=self.shards,

@@ -85,7 +85,7 @@ def test_a_method_that_is_not_served_is_a_405_with_those_that_are(api: Api, path
             assert set(answer.headers["Allow"].split(", ")) == served
 
 
-@pytest.mark.parametrize("path", ["/", "", "/nowhere", "/jobs/x/y", "/jobs/x/retry", "/schedules", "/jobs//x"])
+@pytest.mark.parametrize("path", ["/", "", "/nowhere", "/jobs/x/y", "/jobs/x/retry", "/ledgers", "/jobs//x"])
 def test_a_path_that_is_not_there_is_a_404_whatever_the_method(api: Api, path: str) -> None:
     assert all(is_problem(api.call(method, path), 404) for method in METHODS)
 

@@ -1,0 +1,84 @@
+"""How a schedule is shown: what was written, as it was written, with the defaults of what was left out."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from onthedot.http.json_text import Raw
+from onthedot.http.schedule_models import ScheduleRequest
+from onthedot.rules.clock_changes import warnings
+from onthedot.rules.definitions import DEFAULTS, Definition, define, read_stored
+from onthedot.rules.errors import Fault
+from onthedot.rules.inputs import Malformed
+from onthedot.rules.instants import MILLISECOND, shown
+from onthedot.rules.missed import Planned, planned_from
+from onthedot.rules.schedules import Pause, Schedule, ScheduleState
+
+SHOWN = 5
+ENDED = "it has no further slot"
+
+
+def schedule_view(schedule: Schedule, payload: str | None, now: datetime) -> dict[str, Any]:
+    """Return the Schedule of `api.md`; without a payload when its item is gone."""
+    definition, fault = _definition(schedule)
+    state = ScheduleState.BROKEN if fault else schedule.state_at(now)
+    written = {**DEFAULTS, **schedule.fields, "payload": Raw(payload) if payload is not None else None}
+    view = {
+        "name": schedule.name,
+        **{name: written[name] for name in ScheduleRequest.model_fields if name in written},
+        "state": state.value,
+        "version": schedule.version,
+        "created_at": shown(schedule.created_at),
+        "changed_at": shown(schedule.changed_at),
+        "changed_by": schedule.changed_by,
+        "next": [next_view(each) for each in _next(schedule, definition, state, now)],
+        "warnings": _warnings(definition, state, now),
+        "paused": _pause(schedule.paused) if state is ScheduleState.PAUSED else None,
+        "broken": (schedule.broken or fault) if state is ScheduleState.BROKEN else None,
+    }
+    return {name: value for name, value in view.items() if value is not None}
+
+
+def next_view(planned: Planned) -> dict[str, str]:
+    """Return a slot that comes, in UTC and as clocks there show it, and when its job may start."""
+    slot = planned.slot
+    return {"slot": shown(slot.instant), "local_slot": slot.local_text, "run_at": shown(planned.run_at)}
+
+
+def _definition(schedule: Schedule) -> tuple[Definition | None, str | None]:
+    """Return what a schedule means, or why that cannot be read."""
+    faults: list[Fault] = []
+    try:
+        definition = define(schedule.name, read_stored(schedule.fields), schedule.created_at, faults)
+    except Malformed as error:
+        return None, str(error)
+    return definition, "; ".join(f"{fault.field} {fault.message}" for fault in faults) or None
+
+
+def _next(schedule: Schedule, definition: Definition | None, state: ScheduleState, now: datetime) -> Iterator[Planned]:
+    """Return the slots that come: those after the pause, if it ends by itself."""
+    until = schedule.paused.until if schedule.paused else None
+    if definition is None or state is ScheduleState.ENDED or (state is ScheduleState.PAUSED and until is None):
+        return iter(())
+    after = until if until and state is ScheduleState.PAUSED else now
+    return islice(planned_from(definition.timetable, after + MILLISECOND), SHOWN)
+
+
+def _warnings(definition: Definition | None, state: ScheduleState, now: datetime) -> list[str]:
+    if definition is None:
+        return []
+    return warnings(definition.timetable, now) + ([ENDED] if state is ScheduleState.ENDED else [])
+
+
+def _pause(pause: Pause | None) -> dict[str, str] | None:
+    if pause is None:
+        return None
+    facts = {
+        "since": shown(pause.since),
+        "until": shown(pause.until) if pause.until else None,
+        "reason": pause.reason,
+        "by": pause.by,
+        "on_resume": pause.on_resume.value,
+    }
+    return {name: value for name, value in facts.items() if value is not None}

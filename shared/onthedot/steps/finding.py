@@ -1,0 +1,63 @@
+"""Finding: pages of schedules, and of the jobs of one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.steps.listing import SIZE_WITHOUT, Found, Page
+from onthedot.steps.ports import World
+
+READ_AT_ONCE = 200
+MOST_READS = 25
+"""Reads of one page; rows of a schedule's past count too, so a page may be short."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSchedules:
+    """Which schedules are asked for."""
+
+    prefix: str = ""
+    group: str | None = None
+    state: ScheduleState | None = None
+
+    def takes(self, schedule: Schedule, now: datetime) -> bool:
+        """Tell whether a schedule, as it is now, is asked for."""
+        return (
+            schedule.name.startswith(self.prefix)
+            and self.group in {None, schedule.fields.get("group")}
+            and self.state in {None, schedule.state_at(now)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulesPage:
+    """Some schedules, and where the next page starts; nowhere when this is the last one."""
+
+    schedules: list[Schedule]
+    next: str | None
+
+
+def schedules_page(world: World, wanted: WantedSchedules, after: str, limit: int, room: int) -> SchedulesPage:
+    """Return the page after a position: at most `limit` schedules, whose payloads take about `room` bytes."""
+    now, found, position = world.clock.now(), list[Schedule](), after
+    for _ in range(MOST_READS):
+        rows, following = world.schedules.page(position, READ_AT_ONCE)
+        for position, schedule in rows:
+            if not wanted.takes(schedule, now):
+                continue
+            found.append(schedule)
+            room -= schedule.payload.size + SIZE_WITHOUT
+            if len(found) == limit or room <= 0:
+                return SchedulesPage(found, position)
+        if following is None:
+            return SchedulesPage(found, None)
+        position = following
+    return SchedulesPage(found, position)
+
+
+def newest_jobs(world: World, schedule: str, bounds: tuple[str, str], limit: int) -> Page:
+    """Return the jobs of a schedule's slots within bounds, the newest first; the second bound is outside."""
+    start, before = bounds
+    jobs, now = world.indexes.newest(schedule, start, before, limit + 1), world.clock.now()
+    shown = [Found(job.slot, job) for job in jobs[:limit] if not job.has_expired(now)]
+    return Page(shown, jobs[limit - 1].slot if len(jobs) > limit else None)
