@@ -38,7 +38,7 @@ def with_clock(clock: SystemClock) -> World:
     world = wiring.world()
     parts: dict[str, Any] = {
         name: replace(cast(Any, getattr(world, name)), clock=clock)
-        for name in ("jobs", "payloads", "indexes", "shards", "queue")
+        for name in ("jobs", "schedules", "payloads", "indexes", "shards", "queue")
     }
     return replace(world, clock=clock, **parts)
 
