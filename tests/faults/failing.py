@@ -8,7 +8,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
-Answer = Exception | dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]] | None
+Answer = Exception | dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any] | None] | None
 INDEX = "arn:aws:dynamodb:eu-central-1:123456789012:table/JobsTable/index/agenda"
 
 
@@ -68,3 +68,9 @@ def throttled(code: str = "ThrottlingException") -> ClientError:
     """Return the refusal of a write whose index takes no more (aws-traps 10)."""
     reason = {"reason": "IndexWriteKeyRangeThroughputExceeded", "resource": INDEX}
     return refused(code, ThrottlingReasons=[reason])
+
+
+def cancelled(*reasons: str | None) -> ClientError:
+    """Return the refusal of a transaction, with why, write by write (aws-traps 2)."""
+    told = [{"Code": reason or "None"} for reason in reasons]
+    return refused("TransactionCanceledException", CancellationReasons=told)

@@ -6,11 +6,12 @@ The counts are a budget: 0.6 ms of CPU a call, and the number of calls is the th
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.faults.failing import install
-from tests.support import jobs
+from tests.faults.failing import cancelled, install
+from tests.support import jobs, schedules
 from tests.support.lab import Context, Lab, event_of
 from tests.template.expansion import expand, listed, referenced
 
@@ -21,9 +22,13 @@ import worker
 from onthedot import wiring
 from onthedot.messages import ShardMessage, shard_text
 from onthedot.rules.agenda import shard_of
+from onthedot.rules.instants import to_text
 from onthedot.steps.manage import cancel, reschedule
 
 FAR, NEAR = 3_600, 10
+AT_NINE, AT_TEN = "0 9 * * *", "0 10 * * *"
+BEFORE_NINE = 52 * 60
+"""From the lab's first minute to 08:52:30, when 09:00 becomes a job."""
 LARGE = f'"{"x" * 2000}"'
 OWN_EVENTS = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ChangeMessageVisibility"}
 """What Lambda does with a function's role for its queue."""
@@ -67,6 +72,52 @@ def move(lab: Lab, seconds: float, payload: str | None = None) -> None:
     run_at = jobs.new("x", seconds).draft.run_at
     assert lab.now() <= run_at
     reschedule(wiring.world(), "job#a", "-", run_at, payload)
+
+
+def plan_one(lab: Lab) -> None:
+    schedules.put("s", cron=AT_NINE)
+    looked(lab)
+    lab.time.shift(BEFORE_NINE)
+
+
+def plan_many(lab: Lab) -> None:
+    for name in schedules.same_shard(0, 100):
+        schedules.put(name, cron=AT_NINE)
+    looked(lab)
+    lab.time.shift(BEFORE_NINE)
+
+
+def one_comes(lab: Lab) -> None:
+    plan_one(lab)
+    look(lab)
+    lab.time.shift(8 * 60)
+    assert lab.messages()
+
+
+def superseded(lab: Lab) -> None:
+    """Let a job come that an edit made void, by whoever died before it was taken back."""
+    one_comes(lab)
+    schedules.change(lab, "s", version={"N": "2"}, since={"S": "2027-01-04T08:53:00.000Z"})
+
+
+def scheduled(lab: Lab, **fields: Any) -> None:
+    schedules.put("s", **{"cron": AT_NINE} | fields)
+    assert lab.now()
+
+
+def minutely(lab: Lab) -> None:
+    schedules.put("s")
+    assert len(lab.messages()) == 10
+
+
+def paused(lab: Lab) -> None:
+    scheduled(lab)
+    schedules.hold("s")
+
+
+def calling(step: Callable[..., Any], *arguments: Any, **fields: Any) -> Callable[[Lab], Any]:
+    """Return a step that needs to know nothing of the lab."""
+    return lambda _: step(*arguments, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +169,10 @@ def fire(lab: Lab) -> None:
     assert lab.messages("ShardQueue")
 
 
+IDLE = {"UpdateItem": 6, "Query": 8}
+"""Two shards in which nothing is to be done: two of a shard's four queries look for schedules."""
+PLANNED = {"BatchGetItem": 1}
+WRITTEN = {"GetItem": 1, "TransactWriteItems": 1}
 ROWS = {
     "create, near": Row({"PutItem": 1, "SendMessageBatch": 1}, near),
     "create, near, large": Row({"PutItem": 2, "SendMessageBatch": 1}, large),
@@ -127,9 +182,33 @@ ROWS = {
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
     "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
-    "two shards, first look": Row({"UpdateItem": 8, "Query": 6}, look),
-    "two shards, idle": Row({"UpdateItem": 6, "Query": 4}, look, looked),
-    "two shards, 25 entries in one": Row({"UpdateItem": 6, "Query": 4, "SendMessageBatch": 3}, look, in_one_shard),
+    "two shards, first look": Row({"UpdateItem": 8, "Query": 10}, look),
+    "two shards, idle": Row(IDLE, look, looked),
+    "two shards, 25 entries in one": Row(IDLE | {"SendMessageBatch": 3}, look, in_one_shard),
+    "two shards, one slot to plan": Row(
+        IDLE | PLANNED | {"TransactWriteItems": 1, "SendMessageBatch": 1}, look, plan_one
+    ),
+    "two shards, a page of slots in one": Row(
+        IDLE | PLANNED | {"TransactWriteItems": 100, "SendMessageBatch": 10}, look, plan_many
+    ),
+    "run a slot's job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, one_comes),
+    "drop a slot's job that an edit made void": Row(
+        {"UpdateItem": 1, "GetItem": 1, "DeleteItem": 1}, deliver, superseded
+    ),
+    "create a schedule": Row(WRITTEN, scheduled),
+    "create a schedule, large": Row(WRITTEN | {"PutItem": 1}, partial(scheduled, payload=LARGE)),
+    "create a schedule that comes at once": Row(WRITTEN | {"TransactWriteItems": 2, "SendMessageBatch": 1}, minutely),
+    "edit a schedule": Row(WRITTEN | {"Query": 1}, partial(scheduled, cron=AT_TEN), scheduled),
+    "edit a schedule that has planned ten": Row(WRITTEN | {"Query": 1, "DeleteItem": 10}, scheduled, minutely),
+    "edit nothing": Row({"GetItem": 1}, scheduled, scheduled),
+    "pause": Row(WRITTEN | {"Query": 1}, calling(schedules.hold, "s"), scheduled),
+    "pause what has planned ten": Row(WRITTEN | {"Query": 1, "DeleteItem": 10}, calling(schedules.hold, "s"), minutely),
+    "resume": Row(WRITTEN, calling(schedules.resume, "s"), paused),
+    "resume nothing": Row({"GetItem": 1}, calling(schedules.resume, "s"), scheduled),
+    "delete a schedule": Row(WRITTEN | {"Query": 1}, calling(schedules.delete, "s"), scheduled),
+    "delete a schedule that has planned ten": Row(
+        WRITTEN | {"Query": 1, "UpdateItem": 10}, calling(schedules.delete, "s"), minutely
+    ),
     "cancel": Row({"GetItem": 1, "UpdateItem": 1}, take_back, later),
     "reschedule, far": Row({"GetItem": 1, "UpdateItem": 1}, lambda lab: move(lab, 2 * FAR), later),
     "reschedule, far, to the time it had": Row({"GetItem": 1, "UpdateItem": 1}, lambda lab: move(lab, FAR), later),
@@ -154,11 +233,14 @@ def test_the_table(lab: Lab, name: str) -> None:
 
 
 def used(lab: Lab) -> Grants:
-    """Return what was called, as IAM names it."""
+    """Return what was called, as IAM names it: a transaction by each of its writes (aws-traps 47)."""
     found: Grants = set()
     for call in lab.calls:
         if url := call.body.get("QueueUrl"):
             found.add((f"sqs:{call.operation.removesuffix('Batch')}", url.rsplit("/", 1)[1]))
+            continue
+        if writes := call.body.get("TransactItems"):
+            found |= {(f"dynamodb:{kind}Item", write[kind]["TableName"]) for write in writes for kind in write}
             continue
         index = f"/index/{call.body['IndexName']}" if "IndexName" in call.body else ""
         tables = [call.body["TableName"]] if "TableName" in call.body else list(call.body["RequestItems"])
@@ -187,8 +269,31 @@ def test_tick_may_do_what_it_does(lab: Lab) -> None:
     assert used(lab) == allowed("TickRole")
 
 
+def used_to_plan(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Grants:
+    """Return what dispatch calls when it skips slots, finds one that has its job, and loses a race of planners."""
+    kept, taken, lost = schedules.same_shard(0, 3)
+    schedules.put(kept, missed="skip")
+    for name in (taken, lost):
+        schedules.put(name, cron=AT_NINE)
+    lab.time.shift(BEFORE_NINE)
+    before = schedules.row(taken)
+    schedules.look(before)
+    schedules.change(lab, taken, planned_until={"S": to_text(before.planned_until)}, next_at={"S": to_text(lab.now())})
+
+    def race(asked: dict[str, Any]) -> None:
+        if asked["TransactItems"][0]["Update"]["Key"]["name"] == {"S": lost}:
+            raise cancelled("ConditionalCheckFailed", None)
+
+    lab.calls.clear()
+    with monkeypatch.context() as patch:
+        install(patch).on("TransactWriteItems", *[race] * 9)
+        look(lab)
+    return used(lab)
+
+
 def test_dispatch_may_do_what_it_does(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a full page, for which it asks for another look, and a message that SQS will never accept."""
+    planning = used_to_plan(lab, monkeypatch)
     monkeypatch.setattr("onthedot.steps.drain.PAGE", 1)
     many_wake(lab)
     lab.calls.clear()
@@ -203,12 +308,13 @@ def test_dispatch_may_do_what_it_does(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     install(monkeypatch).on("SendMessageBatch", failed)
     left = iter([50_000, 0, 0, 0])
     dispatch.handler(event_of([again]), context)
-    assert used(lab) == allowed("DispatchRole")
+    assert used(lab) | planning == allowed("DispatchRole")
 
 
 def test_worker_may_do_what_it_does(lab: Lab) -> None:
     jobs.create("a")
     jobs.create("b", payload=LARGE)
+    superseded(lab)
     lab.calls.clear()
     deliver(lab)
     stray(worker)
@@ -234,6 +340,14 @@ def test_the_api_may_do_what_it_does(lab: Lab) -> None:
         ("GET", "/jobs", None, {"schedule": "s"}),
         ("PATCH", "/jobs/a", {"delay": 60}, {}),
         ("DELETE", "/jobs/a", None, {}),
+        ("PUT", "/schedules/s", {"handler": "example.echo", "cron": "* * * * *", "payload": "x" * 2000}, {}),
+        ("PUT", "/schedules/s", {"handler": "example.echo", "cron": "*/2 * * * *"}, {}),
+        ("POST", "/schedules/s/pause", None, {}),
+        ("POST", "/schedules/s/resume", None, {}),
+        ("GET", "/schedules", None, {}),
+        ("GET", "/schedules/s", None, {}),
+        ("GET", "/schedules/s/jobs", None, {}),
+        ("DELETE", "/schedules/s", None, {}),
         ("GET", "/health", None, {}),
     ]
     for method, path, body, query in asked:
