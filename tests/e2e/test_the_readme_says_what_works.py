@@ -29,18 +29,26 @@ def test_the_tour_can_be_pasted(stack: Deployed) -> None:
         ["bash", "-c", f"{lines[0]}\n{separate}"], env=environment, capture_output=True, text=True, check=True
     )
     answers = [json.loads(text) for text in done.stdout.split("----") if text.strip()]
-    hello, shown, later, moved, taken, listed, health = answers
+    hello, shown, later, moved, taken, listed, report, edited, paused, resumed, jobs, deleted, preview, health = answers
     assert (hello["id"], shown["id"], later["id"]) == ("hello", "hello", "later")
     assert (later["run_at"], moved["state"], taken["state"]) == ("2027-06-01T08:00:00Z", "scheduled", "cancelled")
     assert "items" in listed
+    assert [schedule["version"] for schedule in (report, edited, paused, resumed, deleted)] == [1, 2, 2, 2, 2]
+    assert (paused["state"], paused["paused"]["reason"], resumed["state"]) == ("paused", "holidays", "active")
+    assert (edited["payload"], jobs) == ({"team": 7}, {"items": []})
+    assert [slot["local_slot"] for slot in preview["slots"]] == [
+        "2027-03-27T01:30:00+00:00",
+        "2027-03-28T02:00:00+01:00",
+        "2027-03-29T01:30:00+01:00",
+    ]
     assert health["status"] == "ok"
 
 
 def test_the_first_requests_are_taken(stack: Deployed) -> None:
-    requests = re.findall(r"^POST /jobs (\{.*\})$", README, re.MULTILINE)
-    assert len(requests) == 2
-    for request in requests:
-        assert stack.client.call("POST", "/jobs", json.loads(request)).status == 201
+    requests = re.findall(r"^(POST|PUT) (/\S+) (\{.*\})$", README, re.MULTILINE)
+    assert len(requests) == 3
+    for method, path, request in requests:
+        assert stack.client.call(method, path, json.loads(request)).status == 201
 
 
 def test_the_handler_is_python_that_registers() -> None:
