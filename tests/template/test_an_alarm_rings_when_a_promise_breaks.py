@@ -26,6 +26,7 @@ EXPECTED = {
     "LatenessAlarm": (OURS, "Lateness", STACK, SILENCE_IS_GOOD),
     "JobsDeadAlarm": (OURS, "JobsDead", STACK, SILENCE_IS_GOOD),
     "SchedulesBrokenAlarm": (OURS, "SchedulesBroken", STACK, SILENCE_IS_GOOD),
+    "SchedulesFailedAlarm": (OURS, "SchedulesFailed", STACK, SILENCE_IS_GOOD),
     "DispatchErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Dispatch"), SILENCE_IS_GOOD),
     "WorkerErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
     "WorkerThrottlesAlarm": (LAMBDA, "Throttles", ("FunctionName", "Worker"), SILENCE_IS_GOOD),
@@ -39,6 +40,7 @@ EXPECTED = {
     "StrayAlarm": (SQS, DEPTH, ("QueueName", "StrayQueue"), SILENCE_IS_GOOD),
     "TimerDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "TimerDeadLetterQueue"), SILENCE_IS_GOOD),
 }  # fmt: skip
+COUNTED_FAULTS = {"SchedulesBroken": 1, "SchedulesFailed": 3}
 SEND = """
 from onthedot.telemetry import gauge, metrics
 gauge("TickAge", 1)
@@ -118,6 +120,12 @@ def test_the_others_ring_above_their_threshold(template: Template, name: str) ->
     assert alarm["Threshold"] == {"TickAge": 200, "WatermarkAge": 200, "OldestOverdue": 1800, "Lateness": 60}.get(
         alarm["MetricName"], 0
     )
+
+
+def test_one_throttle_wakes_nobody_and_one_broken_schedule_does(template: Template) -> None:
+    """The next tick plans what a throttle kept from being planned; a broken schedule waits for a person."""
+    periods = {name: template.properties(f"{name}Alarm")["EvaluationPeriods"] for name in COUNTED_FAULTS}
+    assert periods == COUNTED_FAULTS
 
 
 def test_alarms_call_somebody_only_when_there_is_somebody() -> None:

@@ -38,6 +38,7 @@ UNITS = {
     "SlotsPlanned": "Count",
     "SlotsMissed": "Count",
     "SchedulesBroken": "Count",
+    "SchedulesFailed": "Count",
 }
 """Every metric, and its unit; all have the dimension `service` alone, since each value of another is billed."""
 SECRET = "s3cret"
@@ -172,21 +173,24 @@ def test_a_schedule_that_cannot_be_read_is_told_of_once(lab: Lab, lines: Lines) 
     assert "cannot be read" in line["reason"]
 
 
-def every_end(lab: Lab) -> None:
+def every_end(lab: Lab, patch: pytest.MonkeyPatch) -> None:
     """Let jobs and schedules come to every end that is measured."""
     jobs.create("works", 0.75, handler="example.echo")
     jobs.create("dies", handler="nobody.wrote.it")
-    for name in ("goes", "breaks"):
+    for name in ("goes", "breaks", "fails"):
         schedules.put(name, cron="0 9 * * *")
     schedules.change(lab, "breaks", fields={"S": "{}"})
     lab.advance(minutes=3)
     lab.time.shift(timedelta(hours=2))
+    install(patch).on("TransactWriteItems", throttled())
     lab.tick()
 
 
-def test_every_metric_is_sent_by_the_functions_under_the_stacks_name(lab: Lab, capsys: Any) -> None:
+def test_every_metric_is_sent_by_the_functions_under_the_stacks_name(
+    lab: Lab, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Trap 32: an alarm that names other dimensions waits for ever."""
-    every_end(lab)
+    every_end(lab, monkeypatch)
     sent = emf(capsys.readouterr().out)
     groups = [group for line in sent for group in line["_aws"]["CloudWatchMetrics"]]
     found = {
