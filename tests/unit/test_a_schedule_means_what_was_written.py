@@ -183,11 +183,13 @@ def test_one_fault_hides_no_other() -> None:
 
 
 def test_no_fault_is_told_that_follows_from_another() -> None:
-    """Without a start or a zone nobody knows whether a rule matches; but what is no rule is none anywhere."""
+    """Without a start or a zone nobody knows which dates a rule matches; but what is no rule is none anywhere."""
     late = {"rrule": "FREQ=DAILY;UNTIL=20200101", "zone": "Mars/Olympus"}
     assert named(**late, starts_at="2019-01-01T00:00:00") == {"zone": REFUSED}
     assert named(rrule=late["rrule"], starts_at="9999-01-01T00:00:00Z") == {"starts_at": REFUSED}
     assert named(rrule="FREQ=X", zone="Mars/Olympus") == {"rrule": MALFORMED, "zone": REFUSED}
+    never = {"rrule": "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30"}
+    assert named(**never, starts_at="9999-01-01T00:00:00Z") == {"rrule": REFUSED, "starts_at": REFUSED}
 
 
 def test_a_field_that_was_malformed_at_the_wire_counts_as_given() -> None:

@@ -36,8 +36,8 @@ def shown(instant: datetime) -> str:
 def shown_locally(instant: datetime, offset: timedelta) -> str:
     """Return what clocks show that are so far ahead of UTC, with their offset: `2027-03-28T03:00:00+02:00`.
 
-    An offset that is no whole number of minutes has no such text; the nearest one that has keeps the instant.
-    Source: RFC 3339, 5.8, noon in the Netherlands in 1937 (read 2026-11-29).
+    An offset that is no whole number of minutes has no such text; the nearest one that has keeps the instant, as among
+    the examples of RFC 3339 noon in the Netherlands of 1937.
     """
     local = instant.astimezone(timezone((offset + MINUTE / 2) // MINUTE * MINUTE))
     return local.isoformat(timespec="milliseconds" if local.microsecond else "seconds")

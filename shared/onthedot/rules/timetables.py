@@ -26,6 +26,8 @@ EXPRESSIONS = ("cron", "every", "rrule")
 USUAL_ZONE = "UTC"
 LONGEST_SPREAD = 31 * 86_400_000
 MOST_EXCLUDED = 1_000
+EARLIEST = datetime(LEAST_YEAR, 1, 1)  # noqa: DTZ001 - it is local
+"""Stands for a start that is wrong: what never matches from here on matches from no other start."""
 DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -110,25 +112,15 @@ def _expression(
         said.blame("cron", "is missing; give cron, every or rrule", Kind.MALFORMED)
     if said.has("anchor") and "every" not in given:
         said.blame("anchor", "can be given together with every only")
-    readers: dict[str, Callable[[], Cron | Every | Rrule | None]] = {
+    readers: dict[str, Callable[[], Cron | Every | Rrule]] = {
         "cron": lambda: read_cron(said.fields["cron"]),
         "every": lambda: read_every(said.fields["every"], (anchor - EPOCH) // MILLISECOND),
-        "rrule": lambda: _rrule(said, zone or usual_zone(), start),
+        "rrule": lambda: read_rrule(said.fields["rrule"], start or EARLIEST, zone or usual_zone()),
     }
     found = [said.judged(name, readers[name]) for name in given if name in said.fields]
     for name in given[1:]:
         said.blame(name, f"cannot be given together with {given[0]}")
     return found[0] if found else None
-
-
-def _rrule(said: Said, zone: ZoneInfo, start: datetime | None) -> Rrule | None:
-    """Return the recurrence rule; without a start only its form can be judged."""
-    try:
-        return read_rrule(said.fields["rrule"], start or EPOCH.replace(tzinfo=None), zone)
-    except Refused:
-        if start is None:
-            return None
-        raise
 
 
 def _dates(said: Said) -> frozenset[date]:

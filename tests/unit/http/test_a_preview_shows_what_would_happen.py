@@ -37,6 +37,7 @@ def answered(**body: Any) -> dict[str, Any]:
 def faults(**body: Any) -> list[Fault]:
     with pytest.raises(Invalid) as caught:
         preview(cast(World, None), request(body))
+    assert len({(fault.field, fault.message) for fault in caught.value.faults}) == len(caught.value.faults)
     return list(caught.value.faults)
 
 
