@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from local import account
@@ -12,7 +13,7 @@ from mypy_boto3_sqs import SQSClient
 from tests.support.lab import forget
 
 from onthedot import wiring
-from onthedot.client import Client
+from onthedot.client import Client, path_to
 from onthedot.steps.ports import World
 
 
@@ -31,6 +32,30 @@ class Deployed:
     def url(self) -> str:
         """Return where the API is."""
         return self.client.url
+
+    def ask(
+        self, method: str, *path: str, body: object = None, query: Mapping[str, str] | None = None, status: int = 200
+    ) -> Any:
+        """Call the API, and return what it answers with the status that is expected."""
+        answer = self.client.call(method, path_to(*path), body, query)
+        assert answer.status == status, answer.text
+        return answer.body
+
+    def tick(self) -> None:
+        """Let the timer's minute be now."""
+        done = self.functions.invoke(FunctionName=self.outputs["TickFunctionName"], Payload=b"{}")
+        assert "FunctionError" not in done, done["Payload"].read()
+
+    @contextmanager
+    def without(self, function: str) -> Iterator[None]:
+        """Bring no messages to a function, named as in the outputs, for a while."""
+        name = self.outputs[f"{function}FunctionName"]
+        [source] = self.functions.list_event_source_mappings(FunctionName=name)["EventSourceMappings"]
+        self.functions.update_event_source_mapping(UUID=source["UUID"], Enabled=False)
+        try:
+            yield
+        finally:
+            self.functions.update_event_source_mapping(UUID=source["UUID"], Enabled=True)
 
     @contextmanager
     def world(self) -> Iterator[World]:
