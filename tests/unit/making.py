@@ -1,4 +1,4 @@
-"""Makes jobs, by hand and by chance."""
+"""Makes jobs and schedules, by hand and by chance."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import ONE_SLOT, Job, Payload, Retry, State
+from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState
 
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
 NOW = datetime(2027, 3, 28, 1, 0, tzinfo=UTC)
@@ -101,8 +102,12 @@ def jobs(draw: st.DrawFn) -> Job:
         run_at=draw(instants()),
         wake=draw(maybe_instants),
         payload=draw(payloads()),
-        request=draw(names()),
+        request=draw(st.none() | names()),
         created_at=draw(instants()),
+        generation=draw(st.none() | names()),
+        version=draw(st.none() | st.integers(1)),
+        local_slot=draw(st.none() | names()),
+        fold=draw(st.sampled_from([None, 0, 1])),
         group=draw(st.none() | names()),
         timeout=draw(st.none() | spans()),
         retry=draw(st.none() | retries()),
@@ -116,4 +121,68 @@ def jobs(draw: st.DrawFn) -> Job:
         error=draw(maybe_texts),
         reason=draw(maybe_texts),
         expires_at=draw(maybe_instants),
+    )
+
+
+def a_schedule(**facts: Any) -> Schedule:
+    """Return a schedule that is new, but for what is said."""
+    plain = Schedule(
+        name="nightly",
+        generation="9f" * 12,
+        version=1,
+        state=ScheduleState.ACTIVE,
+        fields={"handler": "example.echo", "cron": "0 9 * * *"},
+        payload=Payload(4, text="null"),
+        payload_hash="74234e98afe7498fb5daf1f36ac2d78a",
+        since=NOW,
+        planned_until=NOW,
+        created_at=NOW,
+        changed_at=NOW,
+        changed_by="arn:aws:iam::123456789012:user/alice",
+        stamp="ab" * 12,
+        next_at=NOW + timedelta(hours=8),
+        tzdata="2026c",
+    )
+    return replace(plain, **facts)
+
+
+def written_fields() -> st.SearchStrategy[dict[str, Any]]:
+    """Return what people write of a schedule, as JSON has it."""
+    plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts()
+    values = st.recursive(
+        plain, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts(), inner, max_size=2)
+    )
+    return st.dictionaries(names(), values, max_size=4)
+
+
+def pauses() -> st.SearchStrategy[Pause]:
+    """Return pauses, with an end and without."""
+    return st.builds(Pause, instants(), st.none() | instants(), st.none() | texts(), texts(), st.sampled_from(OnResume))
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> Schedule:
+    """Return schedules in every state, with everything that they may have."""
+    apart = st.builds(lambda size: Payload(size, stored_as="payload#x"), st.integers(1))
+    inside = texts().map(lambda text: Payload(len(text.encode()), text=text))
+    maybe_instants, maybe_texts = st.none() | instants(), st.none() | texts()
+    return Schedule(
+        name=draw(names()),
+        generation=draw(names()),
+        version=draw(st.integers(1)),
+        state=draw(st.sampled_from(ScheduleState)),
+        fields=draw(written_fields()),
+        payload=draw(inside | apart),
+        payload_hash=draw(names()),
+        since=draw(instants()),
+        planned_until=draw(instants()),
+        created_at=draw(instants()),
+        changed_at=draw(instants()),
+        changed_by=draw(texts()),
+        stamp=draw(names()),
+        next_at=draw(maybe_instants),
+        paced_until=draw(maybe_instants),
+        paused=draw(st.none() | pauses()),
+        broken=draw(maybe_texts),
+        tzdata=draw(maybe_texts),
     )

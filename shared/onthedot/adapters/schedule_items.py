@@ -21,7 +21,7 @@ from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState
 
 PART = "schedule"
 """The part of a schedule's row; every other part is history."""
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 ALIKE = (
     *("name", "generation", "payload_hash", "since", "planned_until", "created_at", "changed_at", "changed_by"),
