@@ -14,7 +14,7 @@ from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.batches import read_all
 from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of
-from onthedot.adapters.jobs import REFUSED
+from onthedot.adapters.jobs import REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, row_key, schedule_item, schedule_of
 from onthedot.adapters.transactions import transact
 from onthedot.rules.history import Record
@@ -115,13 +115,14 @@ class DynamoSchedules:
                     Key=row_key(schedule.name),
                     UpdateExpression=update,
                     ConditionExpression=condition,
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
                     **expression.arguments(),
                 ),
             )
         except ClientError as error:
             if code_of(error) != REFUSED:
                 raise
-            return False
+            return refusing_item(error).get("stamp") == {"S": stamp}
         return True
 
     def _due(self, shard: str, low: str, high: str, start: Any) -> Any:
@@ -182,8 +183,11 @@ def _position(key: Item) -> str:
 
 
 def _as_read(expression: Expression, schedule: Schedule) -> str:
-    """Return the condition that nobody has written the row since it was read."""
-    return expression.is_as("stamp", {"stamp": {"S": schedule.stamp}} if schedule.stamp else {})
+    """Return the condition that nobody has written the row since; a stamp that is no text counts as none."""
+    if schedule.stamp:
+        return expression.is_as("stamp", {"stamp": {"S": schedule.stamp}})
+    stamp, text, empty = expression.name("stamp"), expression.value({"S": "S"}), expression.value({"S": ""})
+    return f"(NOT attribute_type({stamp}, {text}) OR {stamp} = {empty})"
 
 
 def _free_for(job: Job, schedule: Schedule, expression: Expression) -> str:
