@@ -12,11 +12,11 @@ from onthedot.http.requests import Request
 from onthedot.http.schedule_models import ScheduleJobsQuery, ScheduleQuery
 from onthedot.http.schedule_views import schedule_view
 from onthedot.http.schedules import name_of, payload_of, unknown
-from onthedot.http.sizes import PAGE_ROOM
+from onthedot.http.sizes import PAGE_ROOM, escaped
 from onthedot.rules.errors import Fault, Invalid
 from onthedot.rules.instants import to_text
 from onthedot.rules.schedules import ScheduleState
-from onthedot.steps.finding import WantedSchedules, newest_jobs, schedules_page
+from onthedot.steps.finding import SchedulesPage, WantedSchedules, newest_jobs, schedules_page
 from onthedot.steps.ports import World
 
 FIRST_SLOT, PAST_SLOTS = "0", "a"
@@ -33,10 +33,8 @@ def list_schedules(world: World, request: Request) -> Answer:
     state = ScheduleState(fields["state"]) if "state" in fields else None
     wanted = WantedSchedules(fields.get("prefix", ""), fields.get("group"), state)
     page = schedules_page(world, wanted, after, fields.get("limit", USUAL_PAGE), PAGE_ROOM)
-    texts = world.side_by_side(lambda schedule: payload_of(world, schedule), page.schedules)
-    now = world.clock.now()
-    views = [schedule_view(schedule, text, now) for schedule, text in zip(page.schedules, texts, strict=True)]
-    return Answer(200, write(_document(views, page.next, filters)))
+    views, position = _what_fits(world, page)
+    return Answer(200, write(_document(views, position, filters)))
 
 
 def list_schedule_jobs(world: World, request: Request) -> Answer:
@@ -60,3 +58,18 @@ def list_schedule_jobs(world: World, request: Request) -> Answer:
 def _document(items: list[dict[str, Any]], position: str | None, filters: Mapping[str, str]) -> dict[str, Any]:
     cursor = {} if position is None else {"next_cursor": cursor_of(position, filters)}
     return {"items": items, **cursor}
+
+
+def _what_fits(world: World, page: SchedulesPage) -> tuple[list[dict[str, Any]], str | None]:
+    """Return as many schedules as one answer can carry, at least one, and where the next page starts."""
+    schedules = [schedule for _, schedule in page.found]
+    texts, now = world.side_by_side(lambda schedule: payload_of(world, schedule), schedules), world.clock.now()
+    shown, room, reached = list[dict[str, Any]](), PAGE_ROOM, ""
+    for (position, schedule), text in zip(page.found, texts, strict=True):
+        view = schedule_view(schedule, text, now)
+        room -= escaped(view)
+        if room < 0 and shown:
+            return shown, reached
+        shown.append(view)
+        reached = position
+    return shown, page.next

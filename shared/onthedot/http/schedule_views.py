@@ -59,10 +59,12 @@ def _definition(schedule: Schedule) -> tuple[Definition | None, str | None]:
 def _next(schedule: Schedule, definition: Definition | None, state: ScheduleState, now: datetime) -> Iterator[Planned]:
     """Return the slots that come: those after the pause, if it ends by itself."""
     until = schedule.paused.until if schedule.paused else None
-    if definition is None or state is ScheduleState.ENDED or (state is ScheduleState.PAUSED and until is None):
-        return iter(())
-    after = until if until and state is ScheduleState.PAUSED else now
-    return islice(planned_from(definition.timetable, after + MILLISECOND), SHOWN)
+    match state:
+        case ScheduleState.ACTIVE if definition:
+            return islice(planned_from(definition.timetable, now + MILLISECOND), SHOWN)
+        case ScheduleState.PAUSED if definition and until:
+            return islice(planned_from(definition.timetable, until + MILLISECOND), SHOWN)
+    return iter(())
 
 
 def _warnings(definition: Definition | None, state: ScheduleState, now: datetime) -> list[str]:

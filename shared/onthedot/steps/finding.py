@@ -31,21 +31,21 @@ class WantedSchedules:
 
 @dataclass(frozen=True, slots=True)
 class SchedulesPage:
-    """Some schedules, and where the next page starts; nowhere when this is the last one."""
+    """Some schedules, each with its position, and where the next page starts; nowhere when this is the last one."""
 
-    schedules: list[Schedule]
+    found: list[tuple[str, Schedule]]
     next: str | None
 
 
 def schedules_page(world: World, wanted: WantedSchedules, after: str, limit: int, room: int) -> SchedulesPage:
     """Return the page after a position: at most `limit` schedules, whose payloads take about `room` bytes."""
-    now, found, position = world.clock.now(), list[Schedule](), after
+    now, found, position = world.clock.now(), list[tuple[str, Schedule]](), after
     for _ in range(MOST_READS):
         rows, following = world.schedules.page(position, READ_AT_ONCE)
         for position, schedule in rows:
             if not wanted.takes(schedule, now):
                 continue
-            found.append(schedule)
+            found.append((position, schedule))
             room -= schedule.payload.size + SIZE_WITHOUT
             if len(found) == limit or room <= 0:
                 return SchedulesPage(found, position)

@@ -198,7 +198,12 @@ class Schedules:
         return [(name, self.rows[name]) for name in names[:limit]], names[limit - 1] if len(names) > limit else None
 
     def write(
-        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+        self,
+        before: Schedule | None,
+        after: Schedule | None,
+        records: Sequence[Record],
+        jobs: Sequence[Job] = (),
+        withdrawn: Sequence[Job] = (),
     ) -> Refused | None:
         name = (after or before).name  # type: ignore[union-attr]
         if self.rows.get(name) != before:
@@ -210,6 +215,10 @@ class Schedules:
         if after is not None:
             self.rows[name] = after
         self.jobs.rows |= {job.key: job for job in jobs}
+        for job in withdrawn:
+            del self.jobs.rows[job.key]
+        for job in withdrawn:
+            del self.jobs.rows[job.key]
         self.records += records
         return None
 
