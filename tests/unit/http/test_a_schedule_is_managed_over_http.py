@@ -383,6 +383,7 @@ def test_a_rhythm_without_an_anchor_begins_at_the_creation_also_after_an_edit(ap
     later(api, minutes=90)
     edited = api.call("PUT", "/schedules/r", {"every": 3600, "handler": "other"})
     assert edited.body["next"][0]["slot"] == "2027-01-01T02:00:00Z"
+    assert str(api.schedules.rows["r"].next_at)[:16] == "2027-01-01 02:00"
 
 
 def test_a_payload_whose_item_is_gone_is_left_out(api: Api) -> None:
