@@ -20,7 +20,14 @@ MOST = 100
 """Source: TransactWriteItems takes 100 actions (botocore dynamodb model; read 2026-11-29)."""
 CANCELLED = "TransactionCanceledException"
 LOST = "ConditionalCheckFailed"
-PASSING = {"TransactionConflict": Unavailable, "ThrottlingError": Throttled, "ProvisionedThroughputExceeded": Throttled}
+IN_PROGRESS = "TransactionInProgressException"
+"""A repeated call meets itself: AWS is still at the first one, whose answer came too late."""
+PASSING = {
+    "ProvisionedThroughputExceeded": Throttled,
+    "ThrottlingError": Throttled,
+    "TransactionConflict": Unavailable,
+    IN_PROGRESS: Unavailable,
+}
 """What may be otherwise in a moment, and what it is called when it is not."""
 
 
@@ -34,8 +41,6 @@ def transact(client: "DynamoDBClient", clock: Clock, writes: Sequence[Any], toke
         try:
             call(clock, lambda: client.transact_write_items(TransactItems=list(writes), ClientRequestToken=token))
         except ClientError as error:
-            if code_of(error) != CANCELLED:
-                raise
             reasons = _reasons(error)
             lost = frozenset(number for number, reason in enumerate(reasons) if reason == LOST)
             if lost:
@@ -48,6 +53,10 @@ def transact(client: "DynamoDBClient", clock: Clock, writes: Sequence[Any], toke
 
 
 def _reasons(error: ClientError) -> list[str]:
+    if code_of(error) == IN_PROGRESS:
+        return [IN_PROGRESS]
+    if code_of(error) != CANCELLED:
+        raise error
     response: Any = error.response
     return [str(reason.get("Code") or "None") for reason in response.get("CancellationReasons", [])]
 
@@ -57,4 +66,4 @@ def _passing(error: ClientError, reasons: Sequence[str]) -> Unavailable:
     given = {reason for reason in reasons if reason != "None"}
     if not given or not given <= PASSING.keys():
         raise error
-    return PASSING[min(given)](f"a transaction was cancelled: {', '.join(sorted(given))}")
+    return PASSING[min(given)](f"a transaction was not done: {', '.join(sorted(given))}")
