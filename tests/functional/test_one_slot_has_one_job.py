@@ -31,7 +31,7 @@ def due(lab: Lab, name: str) -> Schedule:
 
 
 def assert_once(lab: Lab, name: str, count: int = 5) -> None:
-    """All near slots have a job, and each of the new ones one message."""
+    """Look whether all near slots have a job, and each of the new ones one message."""
     slots = list(slots_of(name))
     assert slots == minutes(row(name).created_at.replace(second=0) + timedelta(minutes=1), len(slots))
     new = [job.slot for job in list(slots_of(name).values())[10:]]

@@ -13,8 +13,8 @@ from onthedot.adapters.attributes import Epoch
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.batches import read_all
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import Item, item_of
-from onthedot.adapters.jobs import REFUSED, refusing_item
+from onthedot.adapters.items import Item, item_of, job_key
+from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, row_key, schedule_item, schedule_of
 from onthedot.adapters.transactions import transact
 from onthedot.rules.history import Record
@@ -84,12 +84,17 @@ class DynamoSchedules:
         return [(_position(item), schedule_of(item)) for item in answer["Items"]], _position(last) if last else None
 
     def write(
-        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+        self,
+        before: Schedule | None,
+        after: Schedule | None,
+        records: Sequence[Record],
+        jobs: Sequence[Job] = (),
+        withdrawn: Sequence[Job] = (),
     ) -> Refused | None:
         """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done."""
         row = self._row(before, after)
         puts = [self._job(job, after) for job in jobs if after]
-        writes = [row, *puts, *map(self._record, records)]
+        writes = [row, *puts, *map(self._record, records), *map(self._withdrawal, withdrawn)]
         token = after.stamp if after else self.clock.token()
         lost = transact(self.client, self.clock, writes, token)
         if not lost:
@@ -167,6 +172,12 @@ class DynamoSchedules:
         item = item_of(job, self.shards)
         facts = {"TableName": self.jobs_table, "ConditionExpression": condition, **expression.arguments()}
         return {"Put": {"Item": item, **facts}}
+
+    def _withdrawal(self, job: Job) -> Any:
+        expression, item = Expression(), item_of(job, self.shards)
+        condition = " AND ".join(expression.is_as(attribute, item) for attribute in CHANGED_ALONE)
+        facts = {"TableName": self.jobs_table, "ConditionExpression": condition, **expression.arguments()}
+        return {"Delete": {"Key": job_key(*job.key), **facts}}
 
     def _record(self, record: Record) -> Any:
         item: Item = {

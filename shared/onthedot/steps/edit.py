@@ -119,9 +119,14 @@ def _save(
         return None
     world.journal.schedule(Event.SCHEDULE_EDITED if before else Event.SCHEDULE_CREATED, name)
     if before is not None:
-        withdraw(world, after, after.since, lambda job: job.version != after.version)
+        withdraw(world, after, after.since, lambda job: _is_former(job, after))
         _forget_payload(world, before, after)
     return Saved(plan_at_once(world, after, give_up_at), created=before is None)
+
+
+def _is_former(job: Job, schedule: Schedule) -> bool:
+    """Tell whether a job is of an older version of this very schedule, and not of one that came later."""
+    return job.generation == schedule.generation and (job.version or 0) < schedule.version
 
 
 def _past(world: World, settled: Settled) -> list[Record]:

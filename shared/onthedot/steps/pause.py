@@ -1,17 +1,20 @@
 """Pause and resume: whether a schedule's jobs may run. A pause is a wish, no fault: what passes in it is not missed.
 
-What is planned ahead is taken back, and a job that is already on its way finds the pause when it starts. A pause with
-an end is over at that very time; the dispatcher only writes that down.
+What is planned ahead is taken back in the very write of the pause: later, a resume might have counted on it. A job that
+is already on its way finds the pause when it starts. A pause with an end is over at that very time; the dispatcher only
+writes that down.
 """
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
+from onthedot.rules.planning import MOST_JOBS
 from onthedot.rules.schedules import Pause, Schedule, ScheduleState, paused
 from onthedot.steps.plan import definition_of, end_pause
 from onthedot.steps.ports import World
-from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle, withdraw
+from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle, untouched_jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,9 @@ def pause(world: World, name: str, wish: Pause) -> Schedule | Impossible | None:
             continue
         since = settled.schedule.paused.since if settled.schedule.paused else settled.at
         after = paused(settled.schedule, replace(wish, since=since), world.clock.token())
-        if world.schedules.write(settled.schedule, after, []) is None:
+        ahead = list(islice(untouched_jobs(world, after, since), MOST_JOBS))
+        if world.schedules.write(settled.schedule, after, [], withdrawn=ahead) is None:
             world.journal.schedule(Event.SCHEDULE_PAUSED, name, reason=wish.reason)
-            withdraw(world, after, since, lambda _: True)
             return after
     raise Unavailable(f"{name} changes faster than its pause can be decided; try again")
 

@@ -43,12 +43,18 @@ class Schedules(Protocol):
         """
 
     def write(
-        self, before: Schedule | None, after: Schedule | None, records: Sequence[Record], jobs: Sequence[Job] = ()
+        self,
+        before: Schedule | None,
+        after: Schedule | None,
+        records: Sequence[Record],
+        jobs: Sequence[Job] = (),
+        withdrawn: Sequence[Job] = (),
     ) -> Refused | None:
         """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done.
 
         Shape: at most 100 of all. A job is written where there is none, or one of a former generation that is not
-        running, or one of an older version that is untouched and would now be superseded.
+        running, or one of an older version that is untouched and would now be superseded. One that is `withdrawn` is
+        deleted, if it is as it was read.
         """
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:

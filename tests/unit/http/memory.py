@@ -217,8 +217,6 @@ class Schedules:
         self.jobs.rows |= {job.key: job for job in jobs}
         for job in withdrawn:
             del self.jobs.rows[job.key]
-        for job in withdrawn:
-            del self.jobs.rows[job.key]
         self.records += records
         return None
 
