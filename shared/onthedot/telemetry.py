@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, NoReturn
 
 from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 from onthedot.rules.events import Event
 from onthedot.rules.instants import shown
@@ -30,6 +30,7 @@ WORRYING = frozenset(
         Event.FINISH_LOST,
         Event.SCHEDULE_BROKEN,
         Event.SCHEDULE_FAILED,
+        Event.SLOTS_LOST,
         Event.SLOTS_MISSED,
     }
 )
@@ -71,6 +72,8 @@ class Telemetry:
         tell(event.value, extra={key: value for key, value in facts.items() if value is not None})
         if event in COUNTED:
             metrics.add_metric(COUNTED[event], MetricUnit.Count, count)
+        if event is Event.SLOTS_LOST:
+            _count_lost(name, count)
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
         """Tell of a shard."""
@@ -78,6 +81,13 @@ class Telemetry:
         tell(event.value, extra={"shard": shard, "handed_over": handed_over, "refused": refused})
         name = "Swept" if event is Event.SHARD_SWEPT else "JobsHandedOver"
         metrics.add_metric(name, MetricUnit.Count, handed_over)
+
+
+def _count_lost(schedule: str, count: int) -> None:
+    """Count slots that were lost, of this schedule too: it must not occur, so it is no metric that one pays for."""
+    metrics.add_metric("SlotsLost", MetricUnit.Count, count)
+    with single_metric("SlotsLost", MetricUnit.Count, count, namespace=metrics.provider.namespace) as metric:
+        metric.add_dimension("schedule", schedule)
 
 
 def gauge(name: str, seconds: float) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
-from onthedot.adapters.attributes import Instant
+from onthedot.adapters.attributes import Epoch, Instant
 from onthedot.adapters.items import Connected, Item
 from onthedot.rules.agenda import shard_of
+from onthedot.rules.history import Record
 from onthedot.rules.instants import from_text, to_text
 from onthedot.rules.jobs import Payload
 from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState
@@ -95,6 +96,22 @@ def schedule_of(item: Mapping[str, Any]) -> Schedule:
         return _read(ScheduleItem.from_raw_data(dict(item)))
     except UNREADABLE as error:
         return _broken(item, f"its row cannot be read: {type(error).__name__}: {error}"[:400])
+
+
+def record_item(record: Record) -> Item:
+    """Return the item of something that is kept of a schedule's past."""
+    return {
+        "name": {"S": record.name},
+        "part": {"S": record.part},
+        "facts": {"S": json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False)},
+        "expires_at": {"N": Epoch().serialize(record.kept_until)},
+    }
+
+
+def record_of(item: Mapping[str, Any]) -> Record:
+    """Return what an item keeps of a schedule's past."""
+    kept_until = Epoch().deserialize(item["expires_at"]["N"])
+    return Record(item["name"]["S"], item["part"]["S"], json.loads(item["facts"]["S"]), kept_until)
 
 
 def _read(model: ScheduleItem) -> Schedule:

@@ -1,6 +1,5 @@
 """The schedules in DynamoDB: rows, what is kept of their past, and the jobs of their slots, written together."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from onthedot.adapters.attributes import Epoch
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.batches import read_all
 from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
-from onthedot.adapters.schedule_items import PART, row_key, schedule_item, schedule_of
+from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
 from onthedot.adapters.transactions import transact
 from onthedot.rules.history import Record
 from onthedot.rules.instants import MILLISECOND, to_text
@@ -94,7 +92,12 @@ class DynamoSchedules:
         """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done."""
         row = self._row(before, after)
         puts = [self._job(job, after) for job in jobs if after]
-        writes = [row, *puts, *map(self._record, records), *map(self._withdrawal, withdrawn)]
+        writes = [
+            row,
+            *puts,
+            *({"Put": {"TableName": self.table, "Item": record_item(record)}} for record in records),
+            *map(self._withdrawal, withdrawn),
+        ]
         token = after.stamp if after else self.clock.token()
         lost = transact(self.client, self.clock, writes, token)
         if not lost:
@@ -104,6 +107,16 @@ class DynamoSchedules:
             ours = there is None if after is None else there is not None and there.stamp == after.stamp
             return None if ours else Refused(changed=True)
         return Refused(changed=False, not_free=tuple(job for n, job in enumerate(jobs, start=1) if n in lost))
+
+    def history(self, name: str) -> list[Record]:
+        """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
+        records, start, now = list[Record](), dict[str, Any](), self.clock.now()
+        while start is not None:
+            answer: Any = call(self.clock, partial(self._history, name, start))
+            records += [record_of(item) for item in answer["Items"] if item["part"] != {"S": PART}]
+            last = answer.get("LastEvaluatedKey")
+            start = {"ExclusiveStartKey": last} if last else None
+        return [record for record in records if record.kept_until > now]
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
         """Write that a schedule cannot be read, and take it off the index of what is due."""
@@ -129,6 +142,16 @@ class DynamoSchedules:
                 raise
             return refusing_item(error).get("stamp") == {"S": stamp}
         return True
+
+    def _history(self, name: str, start: Any) -> Any:
+        return self.client.query(
+            TableName=self.table,
+            ConsistentRead=True,
+            KeyConditionExpression="#name = :name",
+            ExpressionAttributeNames={"#name": "name"},
+            ExpressionAttributeValues={":name": {"S": name}},
+            **start,
+        )
 
     def _due(self, shard: str, low: str, high: str, start: Any) -> Any:
         return self.client.query(
@@ -178,15 +201,6 @@ class DynamoSchedules:
         condition = " AND ".join(expression.is_as(attribute, item) for attribute in CHANGED_ALONE)
         facts = {"TableName": self.jobs_table, "ConditionExpression": condition, **expression.arguments()}
         return {"Delete": {"Key": job_key(*job.key), **facts}}
-
-    def _record(self, record: Record) -> Any:
-        item: Item = {
-            "name": {"S": record.name},
-            "part": {"S": record.part},
-            "facts": {"S": json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False)},
-            "expires_at": {"N": Epoch().serialize(record.kept_until)},
-        }
-        return {"Put": {"TableName": self.table, "Item": item}}
 
 
 def _position(key: Item) -> str:

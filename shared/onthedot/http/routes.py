@@ -6,6 +6,7 @@ from onthedot.http import (
     about,
     batches,
     jobs,
+    ledgers,
     lists,
     models,
     pauses,
@@ -83,6 +84,14 @@ ROUTES = (
         {200: models.JobList},
         (400, 404, 422),
         query=schedule_models.ScheduleJobsQuery,
+    ),
+    Route(
+        "GET",
+        f"{SCHEDULE}/ledger",
+        ledgers.show_ledger,
+        {200: schedule_models.Ledger},
+        (400, 404, 422),
+        query=schedule_models.LedgerQuery,
     ),
     Route(
         "POST",

@@ -136,6 +136,36 @@ class ScheduleJobsQuery(Shape):
     to: TimeIn = absent()
 
 
+class LedgerQuery(ScheduleJobsQuery):
+    """Which slots of a schedule are shown: those from one time on, before another."""
+
+
+class SlotOutcome(Shape):
+    """What became of a slot, and why."""
+
+    kind: Literal["scheduled", "running", "succeeded", "dead", "cancelled", "skipped", "pending", "missing"]
+    reason: str = absent()
+
+
+class LedgerRow(Shape):
+    """One slot and the id of its job, or (`from`, `to`, `count`) slots one after the other that fared alike."""
+
+    slot: TimeOut = absent()
+    local_slot: str = absent()
+    job: str = absent()
+    from_: TimeOut = absent("from")
+    to: TimeOut = absent()
+    count: int = absent()
+    outcome: SlotOutcome
+
+
+class Ledger(Shape):
+    """A page of a ledger; only one without `next_cursor` is the last."""
+
+    items: list[LedgerRow]
+    next_cursor: str = absent()
+
+
 class PauseRequest(Shape):
     """Until when and why a schedule stops, and what becomes of the slots that pass meanwhile."""
 

@@ -29,5 +29,6 @@ class Event(StrEnum):
     SCHEDULE_FAILED = "schedule_failed"  # could not be planned; the next tick tries again
     SLOTS_PLANNED = "slots_planned"  # have become jobs
     SLOTS_MISSED = "slots_missed"  # were planned too late; the schedule's policy decided
+    SLOTS_LOST = "slots_lost"  # nobody knows what became of them: this must not occur
     SHARD_DRAINED = "shard_drained"  # what wakes soon was handed over
     SHARD_SWEPT = "shard_swept"  # what is long overdue was handed over again

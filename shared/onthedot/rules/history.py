@@ -9,6 +9,9 @@ from onthedot.rules.instants import to_text, up_to_second
 from onthedot.rules.missed import Skipped
 from onthedot.rules.schedules import Pause, Schedule
 
+VERSION, PAUSE, SKIPPED = "version", "pause", "skipped"
+"""The kinds of records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -31,7 +34,7 @@ def of_version(schedule: Schedule, ended_at: datetime, kept_until: datetime) -> 
         "changed_by": schedule.changed_by,
         "fields": dict(schedule.fields),
     }
-    return _record(schedule, "version", schedule.since, str(schedule.version), facts, kept_until)
+    return _record(schedule, VERSION, schedule.since, str(schedule.version), facts, kept_until)
 
 
 def of_pause(schedule: Schedule, pause: Pause, ended_at: datetime, kept_until: datetime) -> Record:
@@ -43,7 +46,7 @@ def of_pause(schedule: Schedule, pause: Pause, ended_at: datetime, kept_until: d
         "by": pause.by,
         "on_resume": pause.on_resume.value,
     }
-    return _record(schedule, "pause", pause.since, schedule.generation, facts, kept_until)
+    return _record(schedule, PAUSE, pause.since, schedule.generation, facts, kept_until)
 
 
 def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Record:
@@ -55,7 +58,7 @@ def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Re
         "reason": skipped.reason,
         "version": schedule.version,
     }
-    return _record(schedule, "skipped", skipped.first, schedule.generation, facts, kept_until)
+    return _record(schedule, SKIPPED, skipped.first, schedule.generation, facts, kept_until)
 
 
 def _record(

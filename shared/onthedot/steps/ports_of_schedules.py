@@ -57,5 +57,8 @@ class Schedules(Protocol):
         deleted, if it is as it was read.
         """
 
+    def history(self, name: str) -> list[Record]:
+        """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
+
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
         """Write that a schedule cannot be read, and take it off the index of what is due."""
