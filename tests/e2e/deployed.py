@@ -5,14 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-from local import account
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_lambda import LambdaClient
 from mypy_boto3_sqs import SQSClient
-from tests.support.lab import forget
+from tests.support.aside import wired
 
-from onthedot import wiring
 from onthedot.client import Client, path_to
 from onthedot.steps.ports import World
 
@@ -60,11 +57,7 @@ class Deployed:
     @contextmanager
     def world(self) -> Iterator[World]:
         """Give the steps' world on the deployed tables and queues, as a function would have it but in this process."""
-        functions = self.functions.get_function_configuration(FunctionName=self.outputs["WorkerFunctionName"])
-        with account.isolated(), pytest.MonkeyPatch.context() as patch:
-            for name, value in functions["Environment"]["Variables"].items():
-                patch.setenv(name, value)
-            patch.setenv("AWS_ENDPOINT_URL", self.endpoint)
-            forget()
-            yield wiring.world()
-        forget()
+        worker = self.functions.get_function_configuration(FunctionName=self.outputs["WorkerFunctionName"])
+        environment = worker["Environment"]["Variables"] | {"AWS_ENDPOINT_URL": self.endpoint}
+        with wired(environment) as world:
+            yield world

@@ -1,11 +1,17 @@
-"""Schedules of the deployed stack, made and looked at by its API."""
+"""Schedules of the deployed stack, made and looked at by its API; and some that nobody has planned for long."""
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.e2e.deployed import Deployed
+from tests.support.schedules import put
+
+from onthedot.rules.instants import to_text
+from onthedot.rules.schedules import Schedule
+from onthedot.steps.ports import World
 
 PATIENCE_SECONDS = 60
 
@@ -36,3 +42,20 @@ def eventually(look: Callable[[], Any]) -> Any:
         assert time.monotonic() < deadline, f"nothing after {PATIENCE_SECONDS} s"
         time.sleep(0.5)
     return found
+
+
+def behind(world: World, name: str, slots: int, **fields: Any) -> tuple[Schedule, datetime]:
+    """Create a schedule that had a slot each minute, so many until now, none of them planned; return it and now."""
+    now = world.clock.now()
+    first = now - (slots - 1) * timedelta(minutes=1)
+    rule = {"every": 60, "catch_up_limit": 1_000, "catch_up_rate": 6_000, **fields}
+    made = put(name, world=world, anchor=to_text(now + timedelta(hours=1)), **rule)
+    after = replace(
+        made,
+        fields=made.fields | {"anchor": to_text(first)},
+        planned_until=first - timedelta(seconds=1),
+        next_at=first,
+        stamp=world.clock.token(),
+    )
+    assert world.schedules.write(made, after, []) is None
+    return after, now

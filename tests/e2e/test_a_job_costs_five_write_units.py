@@ -1,18 +1,17 @@
-"""What a job's life costs, as DynamoDB's emulator counts it (`ReturnConsumedCapacity`), index writes included.
+"""What a job's life costs.
 
 `pytest -s tests/e2e/test_a_job_costs_five_write_units.py` prints the table.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
 from tests.e2e.deployed import Deployed
+from tests.e2e.meter import Meter
 from tests.support.jobs import create
-from tests.support.worlds import client_of
 
 from onthedot import wiring
 from onthedot.rules.agenda import Entry
@@ -36,30 +35,6 @@ class Nowhere:
         return []
 
 
-@dataclass(slots=True)
-class Meter:
-    """Counts the write units of a client's calls, by step."""
-
-    units: dict[str, float] = field(default_factory=dict)
-    step: str | None = None
-
-    @contextmanager
-    def of(self, step: str) -> Iterator[None]:
-        """Count what is written inside under this name."""
-        self.step, self.units[step] = step, 0
-        yield
-        self.step = None
-
-    def ask(self, params: dict[str, Any], **_: Any) -> None:
-        """Ask DynamoDB to say what a call costs."""
-        params["ReturnConsumedCapacity"] = "INDEXES"
-
-    def count(self, parsed: dict[str, Any], **_: Any) -> None:
-        """Add what a call cost."""
-        if self.step:
-            self.units[self.step] += parsed["ConsumedCapacity"]["CapacityUnits"]
-
-
 @pytest.fixture
 def world(stack: Deployed) -> Iterator[World]:
     """Return the steps' world on the deployed tables, with a queue that leads nowhere: no worker meddles."""
@@ -70,12 +45,7 @@ def world(stack: Deployed) -> Iterator[World]:
 @pytest.fixture
 def meter(world: World) -> Meter:
     """Return what counts the writes of the world."""
-    meter = Meter()
-    events = client_of(world, "jobs").meta.events
-    for call in ("PutItem", "UpdateItem"):
-        events.register(f"provide-client-params.dynamodb.{call}", meter.ask)
-        events.register(f"after-call.dynamodb.{call}", meter.count)
-    return meter
+    return Meter.under(world)
 
 
 def begin(world: World, job: Job) -> Attempt:

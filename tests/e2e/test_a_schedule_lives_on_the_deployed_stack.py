@@ -75,7 +75,7 @@ def test_who_resumes_goes_on_with_the_slots_to_come(stack: Deployed) -> None:
 
 
 def test_the_dispatcher_ends_a_pause_in_time(stack: Deployed) -> None:
-    """It planned nothing at all: `shard` is a word that DynamoDB reserves, which only this emulator minds."""
+    """It planned nothing at all: `shard` is a word that DynamoDB reserves, and moto does not mind it."""
     first = seconds_ahead(30)
     each_minute(stack, "e2e-until", first)
     stack.ask("POST", "schedules", "e2e-until", "pause", body={"until": seconds_ahead(2)})

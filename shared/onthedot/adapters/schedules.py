@@ -15,6 +15,7 @@ from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
 from onthedot.adapters.transactions import transact
+from onthedot.rules.errors import Unavailable
 from onthedot.rules.history import Record
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import Job, State
@@ -92,25 +93,31 @@ class DynamoSchedules:
         """Write a schedule, what is kept of its past and new jobs of it, all or nothing; `None` when that is done."""
         row = self._row(before, after)
         puts = [self._job(job, after) for job in jobs if after]
-        writes = [
-            row,
-            *puts,
-            *({"Put": {"TableName": self.table, "Item": record_item(record)}} for record in records),
-            *map(self._withdrawal, withdrawn),
-        ]
-        token = after.stamp if after else self.clock.token()
-        lost = transact(self.client, self.clock, writes, token)
-        if not lost:
+        kept = [{"Put": {"TableName": self.table, "Item": record_item(record)}} for record in records]
+        writes = [row, *puts, *kept, *map(self._withdrawal, withdrawn)]
+        try:
+            lost = transact(self.client, self.clock, writes, after.stamp if after else self.clock.token())
+        except Unavailable:
+            if self._is_written(before, after):
+                return None
+            raise
+        if 0 in lost and not self._is_written(before, after):
+            return Refused(changed=True)
+        if 0 in lost or not lost:
             return None
-        if 0 in lost:
-            there = self.get((after or before).name)  # type: ignore[union-attr]
-            ours = there is None if after is None else there is not None and there.stamp == after.stamp
-            return None if ours else Refused(changed=True)
         return Refused(changed=False, not_free=tuple(job for n, job in enumerate(jobs, start=1) if n in lost))
+
+    def _is_written(self, before: Schedule | None, after: Schedule | None) -> bool:
+        """Tell whether a write, refused or without an answer, was done before: the row has its stamp, or is gone."""
+        if after is None:
+            return before is None or self.get(before.name) is None
+        there = self.get(after.name)
+        return there is not None and there.stamp == after.stamp
 
     def history(self, name: str) -> list[Record]:
         """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
-        records, start, now = list[Record](), dict[str, Any](), self.clock.now()
+        records, now = list[Record](), self.clock.now()
+        start: Any = {}
         while start is not None:
             answer: Any = call(self.clock, partial(self._history, name, start))
             records += [record_of(item) for item in answer["Items"] if item["part"] != {"S": PART}]

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from onthedot.rules.instants import to_text, up_to_second
+from onthedot.rules.instants import MILLISECOND, to_text, up_to_second
 from onthedot.rules.missed import Skipped
 from onthedot.rules.schedules import Pause, Schedule
 
 VERSION, PAUSE, SKIPPED = "version", "pause", "skipped"
 """The kinds of records."""
+LEFT_BEHIND = "its timetable was edited before it could be planned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,17 @@ def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Re
         "version": schedule.version,
     }
     return _record(schedule, SKIPPED, skipped.first, schedule.generation, facts, kept_until)
+
+
+def of_left_behind(schedule: Schedule, at: datetime, kept_until: datetime) -> Record:
+    """Return the record of the slots that an edit of the timetable left unplanned: those of a pause, or when broken."""
+    facts = {
+        "from": to_text(schedule.planned_until + MILLISECOND),
+        "to": to_text(at),
+        "reason": LEFT_BEHIND,
+        "version": schedule.version,
+    }
+    return _record(schedule, SKIPPED, schedule.planned_until, schedule.generation, facts, kept_until)
 
 
 def _record(

@@ -48,7 +48,7 @@ def ledger_page(world: World, name: str, after: datetime, until: datetime, limit
 
 
 def _past(world: World, name: str) -> Past | None:
-    """Return the past of a schedule, its versions in order of time; the row is read first, so that no term is left out."""
+    """Return the past of a schedule, its versions in order of time; the row is read first, so no term is left out."""
     now, schedule = world.clock.now(), world.schedules.get(name)
     records = world.schedules.history(name)
     if schedule is None and not records:
@@ -88,7 +88,7 @@ def _term(record: Record) -> Term | None:
     """Return a version's time in force; `None` when nobody can read its definition any more."""
     facts = record.facts
     timetable = _timetable(record.name, facts["fields"], from_text(facts["created_at"]))
-    return timetable and Term(timetable, from_text(facts["since"]), from_text(facts["until"]))
+    return Term(timetable, from_text(facts["since"]), from_text(facts["until"])) if timetable else None
 
 
 def _is_of(record: Record, schedule: Schedule) -> bool:
@@ -101,7 +101,7 @@ def _timetable(name: str, fields: Mapping[str, Any], born_at: datetime) -> Timet
         definition = define(name, read_stored(fields), born_at, faults)
     except Malformed:
         return None
-    return definition and definition.timetable
+    return definition.timetable if definition else None
 
 
 def _range(record: Record) -> Range:

@@ -26,6 +26,15 @@ ANSWERS = {
     "cancel-job": 200,
     "list-jobs": 200,
     "list-jobs-refused": 400,
+    "put-schedule": 200,
+    "put-schedule-with-every-fault": 400,
+    "patch-schedule-of-another-version": 412,
+    "get-schedule": 200,
+    "list-schedule-jobs": 200,
+    "pause-schedule": 200,
+    "resume-schedule": 200,
+    "delete-schedule": 200,
+    "preview": 200,
     "health": 503,
     "openapi": 200,
     "method-not-served": 405,
@@ -41,8 +50,9 @@ def event(name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def peopled(api: Api) -> Api:
-    """Return the API with the job of `create-job`, and one of a schedule."""
+    """Return the API with the job of `create-job`, one of a schedule, and the schedule of `put-schedule`."""
     assert api.send(event("create-job")).status == 201
+    assert api.send(event("put-schedule")).status == 201
     job = replace(api.jobs.rows["job#hello", "-"], schedule="schedule#nightly", slot="2027-03-28T01:00:00.000Z")
     api.jobs.rows[job.key] = job
     return api
@@ -71,3 +81,8 @@ def test_a_line_break_at_the_end_names_no_other_job(api: Api) -> None:
     api.call("POST", "/jobs", {"handler": "h", "id": "a", "delay": 60})
     assert api.call("DELETE", "/jobs/a\n").status == 404
     assert api.call("GET", "/jobs/a").body["state"] == "scheduled"
+
+
+def test_every_fault_of_a_schedule_is_told_at_once(api: Api) -> None:
+    faults = api.send(event("put-schedule-with-every-fault")).body["errors"]
+    assert {fault["field"] for fault in faults} == {"handler", "cron", "zone", "grace", "missed", "moon"}
