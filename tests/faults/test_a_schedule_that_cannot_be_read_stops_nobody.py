@@ -1,5 +1,6 @@
 """A row that somebody garbled, or a newer release wrote: it is told of, stops no other, and an edit mends it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -129,3 +130,14 @@ def test_a_mark_meets_a_transaction_as_if_there_had_been_none(lab: Lab, faults: 
 def test_what_it_was_is_not_needed_to_write_it_anew(lab: Lab) -> None:
     broken(lab, **dict.fromkeys(("fields", "since", "payload", "payload_hash", "created_at", "changed_by")))
     assert is_mended()
+
+
+@pytest.mark.parametrize("payload", ['"small"', f'"{"x" * 2_000}"'], ids=["inside", "apart"])
+def test_its_payload_is_shown_and_expires_once_it_is_mended(lab: Lab, payload: str) -> None:
+    """It was shown as null, and what lay apart was kept for ever."""
+    schedules.put("broken", payload, cron="0 9 * * *")
+    schedules.change(lab, "broken", fields={"S": "no json"})
+    assert json.dumps(lab.call("GET", "/schedules/broken").body["payload"]) == payload
+    schedules.put("broken", cron="0 9 * * *")
+    assert all("expires_at" in item for item in lab.items())
+    assert lab.call("GET", "/schedules/broken").body["payload"] is None

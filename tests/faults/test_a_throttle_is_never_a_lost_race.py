@@ -17,6 +17,7 @@ from tests.faults.failing import Faults, refused, throttled
 from tests.support import jobs
 from tests.support.handlers import ran
 from tests.support.lab import Lab
+from tests.unit.making import a_schedule
 
 from onthedot import wiring
 from onthedot.rules.errors import Throttled, Unavailable
@@ -73,9 +74,16 @@ CALLS: dict[str, tuple[str, Callable[[], Any]]] = {
     "acquire": ("UpdateItem", lambda: wiring.world().shards.acquire("0", "me", None, now(), now(), now())),
     "move": ("UpdateItem", lambda: wiring.world().shards.move(Shard("0", "me", "", None), "x")),
     "depths": ("GetQueueAttributes", depths),
+    "remove": ("DeleteItem", lambda: wiring.world().jobs.remove(jobs.job("a"))),
+    "schedule": ("GetItem", lambda: wiring.world().schedules.get("s")),
+    "schedules": ("BatchGetItem", lambda: wiring.world().schedules.read(["s"])),
+    "due": ("Query", lambda: list(wiring.world().schedules.due("0", now() - SECOND, now()))),
+    "page of schedules": ("Scan", lambda: wiring.world().schedules.page("", 10)),
+    "write a schedule": ("TransactWriteItems", lambda: wiring.world().schedules.write(None, a_schedule(), [])),
+    "mark broken": ("UpdateItem", lambda: wiring.world().schedules.mark_broken(a_schedule(), "why", "stamp")),
 }
 
-SOME = ["add", "get", "start", "page", "shards", "depths"]
+SOME = ["add", "get", "start", "page", "shards", "depths", "due", "write a schedule", "mark broken"]
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from onthedot.rules.timing import Timing
 
 def clients() -> dict[str, Any]:
     world = wiring.world()
-    parts = ("jobs", "payloads", "shards", "queue", "strays", "depths")
+    parts = ("jobs", "schedules", "payloads", "indexes", "shards", "queue", "strays", "depths")
     return {part: client_of(world, part) for part in parts} | {
         "shard queue": wiring.shard_queue().client,
         "held": wiring.held("job").client,

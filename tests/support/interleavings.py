@@ -81,8 +81,8 @@ def _play(story: Story, number: int, after: bool) -> Moment:
 
     def meets(doing: Callable[[], Any], happening: Callable[[], Any]) -> list[str]:
         with at_call(number, happening, after=after) as moment:
+            moments.append(moment)
             doing()
-        moments.append(moment)
         if moment.reached:
             return moment.before
         happening()

@@ -143,7 +143,7 @@ def _broken(item: Mapping[str, Any], reason: str) -> Schedule:
         version=_version(item),
         state=ScheduleState.BROKEN,
         fields={},
-        payload=Payload(4, "null"),
+        payload=_payload(item),
         payload_hash="",
         since=UNKNOWN,
         planned_until=UNKNOWN,
@@ -153,6 +153,12 @@ def _broken(item: Mapping[str, Any], reason: str) -> Schedule:
         stamp=str(item.get("stamp", {}).get("S", "")),
         broken=reason,
     )
+
+
+def _payload(item: Mapping[str, Any]) -> Payload:
+    """Return the payload, or where it lies, so that whoever mends the row lets it expire."""
+    text, name = (item.get(key, {}).get("S") for key in ("payload", "payload_item"))
+    return Payload(0, stored_as=name) if name else Payload(len((text or "null").encode()), text or "null")
 
 
 def _version(item: Mapping[str, Any]) -> int:

@@ -126,12 +126,15 @@ class DynamoSchedules:
         return [record for record in records if record.kept_until > now]
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
-        """Write that a schedule cannot be read, and take it off the index of what is due."""
+        """Write that a schedule cannot be read, and take it off the index of what is due, unless that is done.
+
+        The index is behind its table: whoever still finds the schedule there shall not tell of it again.
+        """
         expression = Expression()
         facts = {"state": ScheduleState.BROKEN.value, "broken": reason, "stamp": stamp}
         sets = ", ".join(f"{expression.name(key)} = {expression.value({'S': text})}" for key, text in facts.items())
         update = f"SET {sets} REMOVE {expression.name('next_at')}"
-        condition = _as_read(expression, schedule)
+        condition = f"{_as_read(expression, schedule)} AND ({_not_marked(expression)})"
         try:
             call(
                 self.clock,
@@ -220,6 +223,12 @@ def _as_read(expression: Expression, schedule: Schedule) -> str:
         return expression.is_as("stamp", {"stamp": {"S": schedule.stamp}})
     stamp, text, empty = expression.name("stamp"), expression.value({"S": "S"}), expression.value({"S": ""})
     return f"(NOT attribute_type({stamp}, {text}) OR {stamp} = {empty})"
+
+
+def _not_marked(expression: Expression) -> str:
+    """Return the condition that a row is not broken yet, or still on the index of what is due."""
+    broken = expression.value({"S": ScheduleState.BROKEN.value})
+    return f"attribute_exists({expression.name('next_at')}) OR NOT {expression.name('state')} = {broken}"
 
 
 def _free_for(job: Job, schedule: Schedule, expression: Expression) -> str:
