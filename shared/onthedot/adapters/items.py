@@ -87,6 +87,7 @@ class JobItem(Model):
     version = NumberAttribute(null=True)
     local_slot = UnicodeAttribute(null=True)
     fold = NumberAttribute(null=True)
+    overlap = UnicodeAttribute(null=True)
     timeout = Span(null=True)
     retry = JSONAttribute(null=True)
     start_before = Instant(null=True)
@@ -177,6 +178,7 @@ PLAIN = (
     "created_at",
     "generation",
     "local_slot",
+    "overlap",
     "timeout",
     "start_before",
     "owner",

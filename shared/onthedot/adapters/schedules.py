@@ -15,13 +15,14 @@ from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
 from onthedot.adapters.transactions import transact
+from onthedot.adapters.turns import mark
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.history import Record
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.ports import Clock
-from onthedot.steps.ports_of_schedules import Refused
+from onthedot.steps.ports_of_schedules import Allowed, Marked, Refused, Slots
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -124,6 +125,10 @@ class DynamoSchedules:
             last = answer.get("LastEvaluatedKey")
             start = {"ExclusiveStartKey": last} if last else None
         return [record for record in records if record.kept_until > now]
+
+    def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
+        """Write which slots run and wait, if those that do are allowed to; the stamp stays."""
+        return mark(self.client, self.clock, self.table, name, slots, allowed)
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
         """Write that a schedule cannot be read, and take it off the index of what is due, unless that is done.

@@ -10,8 +10,10 @@ from onthedot.http.models import USUAL_PAGE
 from onthedot.http.problems import Answer, Refuse
 from onthedot.http.requests import Request
 from onthedot.http.schedule_models import LedgerQuery
+from onthedot.http.schedule_views import current_view, version_view
 from onthedot.http.schedules import name_of, unknown
 from onthedot.rules.errors import Fault, Invalid
+from onthedot.rules.history import VERSION
 from onthedot.rules.instants import MILLISECOND, from_text, shown, to_text
 from onthedot.rules.ledger import Row
 from onthedot.steps.ledger import ledger_page
@@ -49,3 +51,14 @@ def _row(row: Row) -> dict[str, Any]:
         return {"from": shown(row.first), "to": shown(row.last), "count": row.count, "outcome": outcome}
     job = {"job": row.job.id} if row.job else {}
     return {"slot": shown(row.first), "local_slot": row.local, "outcome": outcome, **job}
+
+
+def list_versions(world: World, request: Request) -> Answer:
+    """List what is kept of a schedule's versions, the newest first, who wrote each, and when it was in force."""
+    name = name_of(request)
+    schedule, records = world.schedules.get(name), world.schedules.history(name)
+    former = [record for record in records if record.part.startswith(f"{VERSION}#")]
+    if schedule is None and not former:
+        raise Refuse(unknown(request))
+    items = [current_view(schedule)] if schedule else []
+    return Answer(200, write({"items": items + [version_view(record) for record in reversed(former)]}))

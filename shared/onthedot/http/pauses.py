@@ -2,17 +2,21 @@
 
 from datetime import datetime
 
+from onthedot.http.json_text import write
+from onthedot.http.lists import asked
 from onthedot.http.problems import Answer, Problem, Refuse
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import PauseRequest
+from onthedot.http.schedule_models import DryRunQuery, PauseRequest
+from onthedot.http.schedule_views import run_view, skipped_view
 from onthedot.http.schedules import name_of, shown_schedule, unknown
 from onthedot.http.shapes import check
 from onthedot.rules.errors import Invalid
 from onthedot.rules.inputs import HORIZON_YEARS, Place, Refused, Time, horizon, resolve
 from onthedot.rules.said import Said
 from onthedot.rules.schedules import OnResume, Pause, Schedule
-from onthedot.steps.pause import Impossible, pause, resume
+from onthedot.steps.pause import Foreseen, foreseen, pause, resume
 from onthedot.steps.ports import World
+from onthedot.steps.readable import Impossible
 
 
 def pause_schedule(world: World, request: Request) -> Answer:
@@ -28,8 +32,28 @@ def pause_schedule(world: World, request: Request) -> Answer:
 
 
 def resume_schedule(world: World, request: Request) -> Answer:
-    """Let a paused schedule go on."""
-    return _answer(world, request, resume(world, name_of(request)))
+    """Let a paused schedule go on; a dry run only tells what would run."""
+    faults = list(request.faults)
+    query, _ = asked(request, DryRunQuery, faults)
+    if faults:
+        raise Invalid(faults)
+    if not query.get("dry_run"):
+        return _answer(world, request, resume(world, name_of(request)))
+    match foreseen(world, name_of(request)):
+        case Foreseen(runs, skipped):
+            return Answer(
+                200,
+                write({"runs": [run_view(run) for run in runs], "skipped": [skipped_view(part) for part in skipped]}),
+            )
+        case Impossible(schedule):
+            raise Refuse(broken(schedule))
+        case None:
+            raise Refuse(unknown(request))
+
+
+def broken(schedule: Schedule) -> Problem:
+    """Return the problem of a schedule that must be mended before anything is done with it."""
+    return Problem(409, f"the schedule is broken, and an edit must mend it first: {schedule.broken}")
 
 
 def _until(time: Time, now: datetime) -> datetime:
@@ -46,6 +70,6 @@ def _answer(world: World, request: Request, result: Schedule | Impossible | None
         case Schedule() as schedule:
             return shown_schedule(world, 200, schedule)
         case Impossible(schedule):
-            raise Refuse(Problem(409, f"the schedule is broken, and an edit must mend it first: {schedule.broken}"))
+            raise Refuse(broken(schedule))
         case None:
             raise Refuse(unknown(request))

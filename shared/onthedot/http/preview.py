@@ -12,14 +12,14 @@ from zoneinfo import ZoneInfo
 from onthedot.http.json_text import write
 from onthedot.http.problems import Answer
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import PreviewRequest
+from onthedot.http.preview_models import PreviewRequest
+from onthedot.http.schedule_views import next_view, run_view, skipped_view
 from onthedot.http.shapes import check
 from onthedot.rules import outage
 from onthedot.rules.clock_changes import warnings
 from onthedot.rules.definitions import missed_of
 from onthedot.rules.errors import Invalid, Kind
 from onthedot.rules.inputs import Refused, Time
-from onthedot.rules.instants import shown
 from onthedot.rules.missed import Planned
 from onthedot.rules.outage import MOST_SLOTS, Outage
 from onthedot.rules.said import Said
@@ -105,16 +105,12 @@ def _slots(said: Said, window: Window, timetable: Timetable | None) -> list[Plan
 def _view(found: outage.Preview, warned: list[str]) -> dict[str, Any]:
     return {
         "slots": [_slot(each) for each in found.slots],
-        "runs": [{"slot": shown(run.slot.instant), "at": shown(run.run_at)} for run in found.runs],
-        "skipped": [
-            {"from": shown(part.first), "to": shown(part.last), "count": part.count, "reason": part.reason}
-            for part in found.skipped
-        ],
+        "runs": [run_view(run) for run in found.runs],
+        "skipped": [skipped_view(part) for part in found.skipped],
         "warnings": warned,
     }
 
 
 def _slot(planned: Planned) -> dict[str, Any]:
-    slot = planned.slot
-    view = {"slot": shown(slot.instant), "local_slot": slot.local_text, "run_at": shown(planned.run_at)}
-    return view if slot.note is None else {**view, "note": slot.note}
+    view = next_view(planned)
+    return view if planned.slot.note is None else {**view, "note": planned.slot.note}

@@ -136,6 +136,44 @@ class ScheduleJobsQuery(Shape):
     to: TimeIn = absent()
 
 
+class TriggerRequest(Shape):
+    """A job to run now: with an id, to be safe to repeat, and a payload if not the schedule's."""
+
+    id: Name = absent()
+    payload: Any = absent()
+
+
+class BackfillRequest(Shape):
+    """Slots of the past, from one time on, before another, and how many of their jobs start in a minute."""
+
+    from_: TimeIn = Field(alias="from")
+    to: TimeIn
+    rate: int = absent()
+
+
+class Bulk(Shape):
+    """How many were done, or would be, and whether there are more."""
+
+    count: int
+    more: bool
+
+
+class Version(ScheduleRequest):
+    """A version of a schedule: what was written, by whom, and when it was in force; the last one has no `until`."""
+
+    version: int
+    since: TimeOut
+    until: TimeOut = absent()
+    created_at: TimeOut
+    changed_by: str
+
+
+class VersionList(Shape):
+    """What is kept of a schedule's versions, the newest first."""
+
+    items: list[Version]
+
+
 class LedgerQuery(ScheduleJobsQuery):
     """Which slots of a schedule are shown: those from one time on, before another."""
 
@@ -174,55 +212,7 @@ class PauseRequest(Shape):
     on_resume: Literal["skip", "missed"] = absent()
 
 
-class ResumeQuery(Shape):
-    """Whether a schedule resumes, or only what would run is told."""
+class DryRunQuery(Shape):
+    """Whether it is done, or only told what would be."""
 
     dry_run: Flag = absent()
-
-
-class Down(Shape):
-    """A time in which nothing is planned."""
-
-    from_: TimeIn = Field(alias="from")
-    to: TimeIn
-
-
-class PreviewRequest(TimetableRequest):
-    """The slots to show: those from one time on, before another, or so many. A spread needs the schedule's name."""
-
-    name: Name = absent()
-    from_: TimeIn = Field(alias="from")
-    to: TimeIn = absent()
-    count: int = absent()
-    down: Down = absent()
-
-
-class PreviewSlot(NextSlot):
-    """A slot, and what a clock change did to it."""
-
-    note: str = absent()
-
-
-class PreviewRun(Shape):
-    """A slot that runs, and when."""
-
-    slot: TimeOut
-    at: TimeOut
-
-
-class PreviewSkipped(Shape):
-    """Neighbouring slots that do not run, the first and the last of them, and why."""
-
-    from_: TimeOut = Field(alias="from")
-    to: TimeOut
-    count: int
-    reason: str
-
-
-class Preview(Shape):
-    """What a timetable means, and what an outage would do to it."""
-
-    slots: list[PreviewSlot]
-    runs: list[PreviewRun]
-    skipped: list[PreviewSkipped]
-    warnings: list[str]

@@ -10,9 +10,10 @@ from onthedot.http.schedule_models import ScheduleRequest
 from onthedot.rules.clock_changes import warnings
 from onthedot.rules.definitions import DEFAULTS, Definition, define, read_stored
 from onthedot.rules.errors import Fault
+from onthedot.rules.history import Record
 from onthedot.rules.inputs import Malformed
-from onthedot.rules.instants import MILLISECOND, shown
-from onthedot.rules.missed import Planned, planned_from
+from onthedot.rules.instants import MILLISECOND, from_text, shown
+from onthedot.rules.missed import Planned, Skipped, planned_from
 from onthedot.rules.schedules import Pause, Schedule, ScheduleState
 
 SHOWN = 5
@@ -44,6 +45,40 @@ def next_view(planned: Planned) -> dict[str, str]:
     """Return a slot that comes, in UTC and as clocks there show it, and when its job may start."""
     slot = planned.slot
     return {"slot": shown(slot.instant), "local_slot": slot.local_text, "run_at": shown(planned.run_at)}
+
+
+def run_view(run: Planned) -> dict[str, str]:
+    """Return a slot that runs, and when."""
+    return {"slot": shown(run.slot.instant), "at": shown(run.run_at)}
+
+
+def skipped_view(part: Skipped) -> dict[str, Any]:
+    """Return neighbouring slots that do not run, the first and the last of them, and why."""
+    return {"from": shown(part.first), "to": shown(part.last), "count": part.count, "reason": part.reason}
+
+
+def version_view(record: Record) -> dict[str, Any]:
+    """Return a former version of a schedule, as it was written."""
+    facts = record.facts
+    return {
+        **facts["fields"],
+        "version": facts["version"],
+        "since": shown(from_text(facts["since"])),
+        "until": shown(from_text(facts["until"])),
+        "created_at": shown(from_text(facts["created_at"])),
+        "changed_by": facts["changed_by"],
+    }
+
+
+def current_view(schedule: Schedule) -> dict[str, Any]:
+    """Return the version that is in force, as it was written."""
+    return {
+        **schedule.fields,
+        "version": schedule.version,
+        "since": shown(schedule.since),
+        "created_at": shown(schedule.created_at),
+        "changed_by": schedule.changed_by,
+    }
 
 
 def _definition(schedule: Schedule) -> tuple[Definition | None, str | None]:

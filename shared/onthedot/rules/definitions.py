@@ -47,6 +47,7 @@ DEFAULTS: Fields = MappingProxyType(
 """What a schedule means by leaving a field out, as people write it."""
 MOST_CAUGHT_UP = 10_000
 FASTEST = 6_000
+MOST_DEAD = 50
 
 
 class Overlap(StrEnum):
@@ -68,6 +69,8 @@ class Definition:
     timeout: timedelta | None
     retry: Retry | None
     start_within: timedelta | None
+    overlap: Overlap = Overlap.ALLOW
+    pause_after: int | None = None
 
 
 def define(name: str, fields: Fields, born_at: datetime, faults: list[Fault]) -> Definition | None:
@@ -80,7 +83,7 @@ def define(name: str, fields: Fields, born_at: datetime, faults: list[Fault]) ->
         said.blame("handler", "is missing", Kind.MALFORMED)
     timetable = timetable_of(name, fields, born_at, faults)
     missed, limits = missed_of(fields, faults), limits_of(fields)
-    _refuse_unserved(said)
+    pause_after = said.number("pause_after", 1, MOST_DEAD)
     if faults or timetable is None:
         return None
     return Definition(
@@ -91,6 +94,8 @@ def define(name: str, fields: Fields, born_at: datetime, faults: list[Fault]) ->
         timeout=limits.timeout,
         retry=limits.retry,
         start_within=limits.start_within,
+        overlap=Overlap(fields.get("overlap", Overlap.ALLOW)),
+        pause_after=pause_after,
     )
 
 
@@ -122,13 +127,6 @@ def read_stored(raw: Fields) -> Fields:
     Raises: Malformed, which names the field.
     """
     return _read(READERS, raw)
-
-
-def _refuse_unserved(said: Said) -> None:
-    if said.fields.get("overlap", Overlap.ALLOW) != Overlap.ALLOW:
-        said.blame("overlap", "is not served yet; only allow is")
-    if "pause_after" in said.fields:
-        said.blame("pause_after", "is not served yet")
 
 
 def _read(readers: Mapping[str, Reader], raw: Fields) -> Fields:

@@ -18,6 +18,7 @@ class Event(StrEnum):
     JOB_CANCELLED = "job_cancelled"  # taken back before it ran
     JOB_SKIPPED = "job_skipped"  # could no longer start in time
     FINISH_LOST = "finish_lost"  # an attempt ended after another had taken its job over; it changed nothing
+    JOB_WAITS = "job_waits"  # an earlier slot of its schedule still runs; it looks again in a minute
     JOB_SUPERSEDED = "job_superseded"  # an edit of its schedule made it void before it ran; it is gone
     SCHEDULE_CREATED = "schedule_created"  # accepted and stored
     SCHEDULE_EDITED = "schedule_edited"  # has another definition

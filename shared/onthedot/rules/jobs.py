@@ -85,6 +85,7 @@ class Job:
     version: int | None = None
     local_slot: str | None = None
     fold: int | None = None
+    overlap: str | None = None
     group: str | None = None
     timeout: timedelta | None = None
     retry: Retry | None = None

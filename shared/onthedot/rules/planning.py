@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from onthedot.rules.definitions import Definition
+from onthedot.rules.definitions import Definition, Overlap
 from onthedot.rules.instants import MILLISECOND, from_text, to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned, Skipped, judge, pace_end, planned
 from onthedot.rules.schedules import Schedule, ScheduleState
-from onthedot.rules.slots import next_slots
+from onthedot.rules.slots import Slot, next_slots
 
 PLAN_AHEAD = timedelta(minutes=10)
 """How far ahead slots become jobs: more than any hand-over needs, and near enough for SQS to hold them."""
@@ -105,11 +105,18 @@ def job_of(schedule: Schedule, definition: Definition, run: Planned, now: dateti
         version=schedule.version,
         local_slot=run.slot.local_text,
         fold=run.slot.fold or None,
+        overlap=None if definition.overlap is Overlap.ALLOW else definition.overlap.value,
         group=definition.group,
         timeout=definition.timeout,
         retry=definition.retry,
         start_before=run.run_at + start_within if start_within else None,
     )
+
+
+def manual_job(schedule: Schedule, definition: Definition, job_id: str, now: datetime) -> Job:
+    """Return the job that somebody asks for by hand: it has no slot, and takes none."""
+    at = Planned(Slot(now, timedelta(0)), now)
+    return replace(job_of(schedule, definition, at, now), slot=f"manual#{job_id}", local_slot=None)
 
 
 class Place(StrEnum):

@@ -6,6 +6,9 @@
 
 `planned_until` is how far its slots have become jobs. An edit takes it back to `since`, the time of the edit, so that
 what was planned ahead is planned again by the new rule; jobs of an older `version` with a later slot are superseded.
+`busy` is the slot that runs, and `waiting` the one that waits for it, where slots must not overlap. Only workers write
+these two, and they leave the stamp alone.
+
 `stamp` is drawn anew at each write: two who read the same row cannot both write it, whatever they change.
 """
 
@@ -71,6 +74,9 @@ class Schedule:
     paused: Pause | None = None
     broken: str | None = None
     tzdata: str | None = None
+    resumed_at: datetime | None = None
+    busy: str | None = None
+    waiting: str | None = None
 
     @property
     def key(self) -> str:
@@ -111,6 +117,7 @@ def resumed(schedule: Schedule, at: datetime, stamp: str) -> Schedule:
         schedule,
         state=ScheduleState.ACTIVE,
         paused=None,
+        resumed_at=at,
         planned_until=schedule.planned_until if missed else max(schedule.planned_until, at),
         stamp=stamp,
     )

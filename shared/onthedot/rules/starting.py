@@ -10,6 +10,8 @@ from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule
 
+BY_HAND = "manual#"
+
 
 class Verdict(StrEnum):
     """What a message means for the job as it is now."""
@@ -48,16 +50,23 @@ class Standing(StrEnum):
     IN_FORCE = "in force"  # it does
     DELETED = "its schedule was deleted"  # cancelled
     PAUSED = "its schedule is paused"  # skipped
+    HELD = "an earlier slot still runs"  # skipped
+    QUEUED = "an earlier slot still runs, and another waits for it"  # skipped
+    WAITS = "waits for an earlier slot"  # goes back through put
     SUPERSEDED = "superseded by an edit"  # the slot belongs to the new version; the job is deleted
 
 
 def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standing:
     """Return what the schedule, read after its job has started, says of it: pause, edit and delete hold until then.
 
+    A job that was asked for by hand runs in a pause, too: somebody wants it now.
+
     The second attempt of a job is of the version that made the first.
     """
     if schedule is None or schedule.generation != job.generation:
         return Standing.DELETED
+    if job.slot.startswith(BY_HAND):
+        return Standing.IN_FORCE
     if schedule.is_paused(now):
         return Standing.PAUSED
     later = schedule.version != job.version and job.slot > to_text(schedule.since)

@@ -1,12 +1,17 @@
 """Finding: pages of schedules, and of the jobs of one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from onthedot.rules.instants import to_text
+from onthedot.rules.jobs import Job
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.listing import SIZE_WITHOUT, Found, Page
 from onthedot.steps.ports import World
 
+FIRST_SLOT, PAST_SLOTS = "0", "a"
+"""Before and after every slot, which begins with a digit, and before whatever else lies beside the jobs."""
 READ_AT_ONCE = 200
 MOST_READS = 25
 """Reads of one page; rows of a schedule's past count too, so a page may be short."""
@@ -61,3 +66,16 @@ def newest_jobs(world: World, schedule: str, bounds: tuple[str, str], limit: int
     jobs, now = world.indexes.newest(schedule, start, before, limit + 1), world.clock.now()
     shown = [Found(job.slot, job) for job in jobs[:limit] if not job.has_expired(now)]
     return Page(shown, jobs[limit - 1].slot if len(jobs) > limit else None)
+
+
+def jobs_between(world: World, schedule: str, after: datetime, until: datetime) -> Iterator[Job]:
+    """Return the jobs of the slots after one instant, up to another and with it. Order: by slot."""
+    position, last, full = to_text(after), min(to_text(until), PAST_SLOTS), True
+    while full:
+        jobs = world.indexes.of_schedule(schedule, position, READ_AT_ONCE)
+        full = len(jobs) == READ_AT_ONCE
+        for job in jobs:
+            position = job.slot
+            if job.slot > last:
+                return
+            yield job

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended
+from onthedot.steps.pause import pause_the_failing
 from onthedot.steps.ports import World
 from onthedot.steps.start import change_while_ours
+from onthedot.steps.turns import pass_turn_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,4 +42,8 @@ def finish(world: World, job: Job, ending: Ending) -> bool:
             event, after = Event.JOB_DEAD, ended(job, State.DEAD, now, keep, error=error, reason=reason)
     won = change_while_ours(world, job, after).won
     world.journal.job(event if won else Event.FINISH_LOST, after if won else job)
+    if won:
+        pass_turn_on(world, job)
+    if won and after.state is State.DEAD:
+        pause_the_failing(world, after)
     return won

@@ -11,15 +11,12 @@ from onthedot.rules.errors import Fault
 from onthedot.rules.events import Event
 from onthedot.rules.history import PAUSE, SKIPPED, VERSION, Record
 from onthedot.rules.inputs import Malformed
-from onthedot.rules.instants import MILLISECOND, from_text, to_text
-from onthedot.rules.jobs import Job
+from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.ledger import PAUSED, Kind, Past, Range, Row, Term, ledger
 from onthedot.rules.schedules import OnResume, Pause, Schedule
 from onthedot.rules.slots import Timetable
+from onthedot.steps.finding import jobs_between
 from onthedot.steps.ports import World
-from onthedot.steps.settle import PAST_SLOTS
-
-READ_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ def ledger_page(world: World, name: str, after: datetime, until: datetime, limit
     past = _past(world, name)
     if past is None:
         return None
-    jobs = _jobs(world, f"schedule#{name}", after, until)
+    jobs = jobs_between(world, f"schedule#{name}", after, until)
     rows = list(islice(ledger(past, jobs, after, until), limit + 1))
     shown = rows[:limit]
     lost = sum(row.count for row in shown if row.kind == Kind.MISSING)
@@ -65,19 +62,6 @@ def _past(world: World, name: str) -> Past | None:
     if timetable is not None and not known:
         terms.append(Term(timetable, schedule.since, now))
     return Past(terms, skipped, schedule.planned_until)
-
-
-def _jobs(world: World, schedule: str, after: datetime, until: datetime) -> Iterator[Job]:
-    """Return the jobs of the slots after one instant, up to another. Order: by slot."""
-    position, last, full = to_text(after), to_text(until), True
-    while full:
-        jobs = world.indexes.of_schedule(schedule, position, READ_AT_ONCE)
-        full = len(jobs) == READ_AT_ONCE
-        for job in jobs:
-            position = job.slot
-            if job.slot > last or job.slot > PAST_SLOTS:
-                return
-            yield job
 
 
 def _of_kind(records: Sequence[Record], kind: str) -> Iterator[Record]:

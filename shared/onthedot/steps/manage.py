@@ -22,10 +22,10 @@ TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to create, and its payload as JSON text."""
+    """A job to create, and its payload as JSON text; without one, the draft has its payload placed already."""
 
     draft: Job
-    payload: str
+    payload: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _create(world: World, give_up_at: datetime, new: NewJob) -> Created | Exists
     try:
         if world.clock.now() > give_up_at:
             return Unavailable("there was no time left to write this job; send it again")
-        draft = place(world, new.draft, new.payload)
+        draft = new.draft if new.payload is None else place(world, new.draft, new.payload)
         written = write_with_wake(world, draft, lambda job: world.jobs.add(job, world.clock.now()))
     except Unavailable as error:
         return error

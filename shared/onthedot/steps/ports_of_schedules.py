@@ -1,6 +1,6 @@
 """What the steps ask of the schedules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -16,6 +16,20 @@ class Refused:
 
     changed: bool
     not_free: tuple[Job, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What became of marking a schedule: whether it was done, and the schedule as it is now, if it is there."""
+
+    won: bool
+    schedule: Schedule | None
+
+
+Slots = Mapping[str, str | None]
+"""What `busy` and `waiting` shall be; what is not named stays."""
+Allowed = Mapping[str, frozenset[str | None]]
+"""What `busy` and `waiting` may be for that."""
 
 
 class Schedules(Protocol):
@@ -59,6 +73,9 @@ class Schedules(Protocol):
 
     def history(self, name: str) -> list[Record]:
         """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
+
+    def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
+        """Write which slots run and wait, if those that do are allowed to; the stamp stays."""
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
         """Write that a schedule cannot be read, and take it off the index of what is due."""

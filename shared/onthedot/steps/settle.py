@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from onthedot.rules.errors import Unavailable
-from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job
+from onthedot.rules.missed import EVER
 from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import WRITE
+from onthedot.steps.finding import jobs_between
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
 
 TRIES = 20
 """How often a change is decided anew when the schedule changed under it."""
-AT_ONCE = 100
-PAST_SLOTS = "a"
-"""After every slot, which begins with a digit, and before whatever else lies beside the jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +64,7 @@ def plan_at_once(world: World, schedule: Schedule, give_up_at: datetime) -> Sche
 
 def untouched_jobs(world: World, schedule: Schedule, after: datetime) -> Iterator[Job]:
     """Return the jobs of slots after an instant that no attempt has touched. Order: by slot."""
-    position, full = to_text(after), True
-    while full:
-        jobs = world.indexes.of_schedule(schedule.key, position, AT_ONCE)
-        full = len(jobs) == AT_ONCE
-        for job in jobs:
-            position = job.slot
-            if job.slot > PAST_SLOTS:
-                return
-            if job.untouched:
-                yield job
+    return (job for job in jobs_between(world, schedule.key, after, EVER) if job.untouched)
 
 
 def withdraw(world: World, schedule: Schedule, after: datetime, is_void: Callable[[Job], bool]) -> None:

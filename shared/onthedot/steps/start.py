@@ -3,7 +3,7 @@
 When it is refused, the job comes back with the refusal, and the table in `rules/starting.py` says what that means.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -12,8 +12,10 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended, given_back, started
 from onthedot.rules.policies import Policies, Policy
-from onthedot.rules.starting import Standing, Verdict, judge, judge_schedule, lease_over_at
+from onthedot.rules.starting import Standing, Verdict, judge, lease_over_at
 from onthedot.steps.ports import World, Written
+from onthedot.steps.put import put
+from onthedot.steps.turns import pass_turn_on, standing_of
 
 WORKER_DIED = "worker died"
 LATE = "late"
@@ -46,6 +48,8 @@ class Drop:
 
 Start = Attempt | Wait | Drop
 
+TURN = timedelta(seconds=60)
+"""How long a job that waits for its turn waits until it looks itself."""
 LOOK_AGAIN = Wait(timedelta(0))
 
 
@@ -133,33 +137,42 @@ def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) 
     """Return the attempt that this worker has won, unless its schedule says otherwise: it is read now, not before."""
     attempt = Attempt(job, policy, now)
     try:
-        standing = _standing(world, job)
+        standing = standing_of(world, job)
     except Unavailable:
         give_back(world, attempt)
         return LOOK_AGAIN
-    if standing is Standing.IN_FORCE:
-        world.journal.job(event, job)
-        return attempt
-    return _stopped(world, job, standing)
+    match standing:
+        case Standing.IN_FORCE:
+            world.journal.job(event, job)
+            return attempt
+        case Standing.SUPERSEDED:
+            return _superseded(world, job)
+        case Standing.WAITS:
+            return _waits(world, job)
+        case Standing.DELETED:
+            return _stopped(world, job, State.CANCELLED, standing.value)
+        case Standing.PAUSED | Standing.HELD | Standing.QUEUED:
+            return _stopped(world, job, State.SKIPPED, standing.value)
+        case _:
+            assert_never(standing)
 
 
-def _standing(world: World, job: Job) -> Standing:
-    if not job.of_schedule:
-        return Standing.IN_FORCE
-    schedule = world.schedules.get(job.schedule.removeprefix("schedule#"))
-    return judge_schedule(schedule, job, world.clock.now())
-
-
-def _stopped(world: World, job: Job, standing: Standing) -> Start:
+def _stopped(world: World, job: Job, state: State, reason: str) -> Start:
     """End an attempt whose handler shall not be called; the lease keeps others away meanwhile."""
-    if standing is Standing.SUPERSEDED:
-        return _superseded(world, job)
-    state = State.CANCELLED if standing is Standing.DELETED else State.SKIPPED
-    after = ended(job, state, world.clock.now(), world.timing.retention, reason=standing.value)
+    after = ended(job, state, world.clock.now(), world.timing.retention, reason=reason)
     if not change_while_ours(world, job, after).won:
         return LOOK_AGAIN
     world.journal.job(Event.JOB_CANCELLED if state is State.CANCELLED else Event.JOB_SKIPPED, after)
     return Drop(Verdict.OVER)
+
+
+def _waits(world: World, job: Job) -> Start:
+    """Put a job back until its turn comes, the attempt not counted. Who gives the turn back sends it at once."""
+    later = replace(given_back(job), run_at=world.clock.now() + TURN)
+    if not put(world, later, lambda draft: change_while_ours(world, job, draft)).won:
+        return LOOK_AGAIN
+    world.journal.job(Event.JOB_WAITS, later)
+    return Drop(Verdict.STALE)
 
 
 def _superseded(world: World, job: Job) -> Start:
@@ -188,5 +201,6 @@ def end_without_attempt(world: World, job: Job, state: State, reason: str) -> St
     after = ended(job, state, world.clock.now(), world.timing.retention, error=error, reason=reason)
     if not world.jobs.change(job, after).won:
         return LOOK_AGAIN
+    pass_turn_on(world, job)
     world.journal.job(Event.JOB_DEAD if state is State.DEAD else Event.JOB_SKIPPED, after)
     return Drop(Verdict.OVER)
