@@ -155,7 +155,7 @@ class DynamoSchedules:
 
     def _row(self, before: Schedule | None, after: Schedule | None) -> Any:
         expression = Expression()
-        if before is None or after is None or not before.generation:
+        if before is None or after is None or not before.readable:
             return self._whole_row(before, after, expression)
         old, new = schedule_item(before, self.shards), schedule_item(after, self.shards)
         update = expression.changes(old, new)

@@ -54,8 +54,11 @@ class Standing(StrEnum):
 def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standing:
     """Return what the schedule, read after its job has started, says of it: pause, edit and delete hold until then.
 
-    The second attempt of a job is of the version that made the first.
+    The second attempt of a job is of the version that made the first. A schedule that cannot be read says nothing: a
+    worker that is older than the row must not cancel what was planned.
     """
+    if schedule is not None and not schedule.readable:
+        return Standing.IN_FORCE
     if schedule is None or schedule.generation != job.generation:
         return Standing.DELETED
     if schedule.is_paused(now):
