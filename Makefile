@@ -21,7 +21,7 @@ overrides = --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
 
 .PHONY: help
 help: ## List these targets
-	@sed -n 's/^\([a-z-]*\):.*## /  \1@/p' Makefile | while IFS=@ read -r name text; do printf '  make %-11s %s\n' $$name "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /  \1@/p' Makefile | while IFS=@ read -r name text; do printf '  make %-14s %s\n' $$name "$$text"; done
 
 .PHONY: setup
 setup: ## Install what the other targets need (they do it by themselves)
@@ -54,6 +54,10 @@ lint: setup ## Style and types
 .PHONY: prove-slots
 prove-slots: setup ## What is promised of slots, in every zone through all years; a quarter of an hour
 	@PROVE=all .venv/bin/python -m pytest tests/property $(ARGS)
+
+.PHONY: prove-planning
+prove-planning: setup ## What is promised of outages, after one of three minutes
+	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py $(ARGS)
 
 .PHONY: build
 build: setup ## Build the functions and their layer for AWS

@@ -29,3 +29,11 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         yield deployed
     finally:
         local.down(home)
+
+
+@pytest.fixture(scope="module")
+def no_schedule_stays(stack: Deployed) -> Iterator[None]:
+    """Delete the schedules that a module's tests have left, since they would run on and on."""
+    yield
+    for schedule in stack.ask("GET", "schedules", query={"limit": "100"})["items"]:
+        stack.ask("DELETE", "schedules", schedule["name"])

@@ -33,8 +33,7 @@ def planners(count: int, environment: Mapping[str, str]) -> Iterator[ProcessPool
 def race(name: str, seconds: float) -> None:
     """Plan a schedule again and again, for so long at least, until nothing is left."""
     world = wiring.world()
-    assert START is not None
-    START.wait(PATIENCE_SECONDS)
+    wait_for_all()
     rests_at = time.monotonic() + seconds
     while True:
         schedule = world.schedules.get(name)
@@ -43,6 +42,12 @@ def race(name: str, seconds: float) -> None:
         hand_over(world, progress.jobs)
         if progress.done and not progress.jobs and time.monotonic() > rests_at:
             return
+
+
+def wait_for_all() -> None:
+    """Wait until all processes have come here."""
+    assert START is not None
+    START.wait(PATIENCE_SECONDS)
 
 
 def _begin(environment: dict[str, str], start: Any) -> None:

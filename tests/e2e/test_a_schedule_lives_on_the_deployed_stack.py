@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.deployed import Deployed
 from tests.e2e.schedules import each_minute, eventually, seconds_ahead, slots_of
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_schedule_stays")]
 
 TOO_LATE_SECONDS = 30
 """Two is what a free worker takes; a cold one on a busy machine takes ten."""

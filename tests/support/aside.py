@@ -27,21 +27,27 @@ def beside(endpoint: str, shards: int = 2) -> Iterator[dict[str, str]]:
     mark = token_hex(4)
     tables = {variable: _table(dynamodb, name, mark) for name, variable in TABLES.items()}
     queue = sqs.create_queue(QueueName=f"aside-{mark}", Attributes={"VisibilityTimeout": "3600"})["QueueUrl"]
-    settings = {name: value for name, value in SETTINGS.items() if not name.startswith("AWS_")}
     places = tables | dict.fromkeys(QUEUES.values(), queue)
     try:
-        yield settings | places | {"ONTHEDOT_SHARDS": str(shards), "AWS_ENDPOINT_URL": endpoint, "PYTHONTZPATH": ""}
+        yield environment(endpoint, shards) | places
     finally:
         sqs.delete_queue(QueueUrl=queue)
         for table in tables.values():
             dynamodb.delete_table(TableName=table)
 
 
+def environment(endpoint: str, shards: int) -> dict[str, str]:
+    """Return the environment of a function on a local AWS, with names of tables and queues that are not there."""
+    settings = {name: value for name, value in SETTINGS.items() if not name.startswith("AWS_")}
+    places = {variable: f"{endpoint}/{name}" for name, variable in (TABLES | QUEUES).items()}
+    return settings | places | {"ONTHEDOT_SHARDS": str(shards), "AWS_ENDPOINT_URL": endpoint, "PYTHONTZPATH": ""}
+
+
 @contextmanager
-def wired(environment: Mapping[str, str]) -> Iterator[World]:
-    """Give the steps' world that a function with this environment would have, but in this process."""
+def wired(variables: Mapping[str, str]) -> Iterator[World]:
+    """Give the steps' world that a function with these variables would have, but in this process."""
     with account.isolated(), pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
+        for name, value in variables.items():
             patch.setenv(name, value)
         forget()
         yield wiring.world()

@@ -14,6 +14,7 @@ from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
+from onthedot.adapters.schedule_pages import due_page, past_page, rows_page
 from onthedot.adapters.transactions import transact
 from onthedot.adapters.turns import mark
 from onthedot.rules.errors import Unavailable
@@ -26,9 +27,6 @@ from onthedot.steps.ports_of_schedules import Allowed, Marked, Refused, Slots
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-PAGE = 100
-"""Schedules that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class DynamoSchedules:
         low, high = to_text(after + MILLISECOND), to_text(until)
         start: Any = {}
         while low <= high and start is not None:
-            answer: Any = call(self.clock, partial(self._due, shard, low, high, start))
+            answer: Any = call(self.clock, partial(due_page, self.client, self.table, shard, low, high, start))
             yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
             last = answer.get("LastEvaluatedKey")
             start = {"ExclusiveStartKey": last} if last else None
@@ -69,17 +67,7 @@ class DynamoSchedules:
         """Return some of all schedules, each with its position, and the position of the last row that was read."""
         name, _, part = after.partition("#")
         start: Any = {"ExclusiveStartKey": {"name": {"S": name}, "part": {"S": part}}} if after else {}
-        answer: Any = call(
-            self.clock,
-            lambda: self.client.scan(
-                TableName=self.table,
-                ConsistentRead=True,
-                Limit=limit,
-                FilterExpression="part = :part",
-                ExpressionAttributeValues={":part": {"S": PART}},
-                **start,
-            ),
-        )
+        answer: Any = call(self.clock, partial(rows_page, self.client, self.table, limit, start))
         last = answer.get("LastEvaluatedKey")
         return [(_position(item), schedule_of(item)) for item in answer["Items"]], _position(last) if last else None
 
@@ -120,7 +108,7 @@ class DynamoSchedules:
         records, now = list[Record](), self.clock.now()
         start: Any = {}
         while start is not None:
-            answer: Any = call(self.clock, partial(self._history, name, start))
+            answer: Any = call(self.clock, partial(past_page, self.client, self.table, name, start))
             records += [record_of(item) for item in answer["Items"] if item["part"] != {"S": PART}]
             last = answer.get("LastEvaluatedKey")
             start = {"ExclusiveStartKey": last} if last else None
@@ -158,29 +146,9 @@ class DynamoSchedules:
             return refusing_item(error).get("stamp") == {"S": stamp}
         return True
 
-    def _history(self, name: str, start: Any) -> Any:
-        return self.client.query(
-            TableName=self.table,
-            ConsistentRead=True,
-            KeyConditionExpression="#name = :name",
-            ExpressionAttributeNames={"#name": "name"},
-            ExpressionAttributeValues={":name": {"S": name}},
-            **start,
-        )
-
-    def _due(self, shard: str, low: str, high: str, start: Any) -> Any:
-        return self.client.query(
-            TableName=self.table,
-            IndexName="due",
-            Limit=PAGE,
-            KeyConditionExpression="shard = :shard AND next_at BETWEEN :low AND :high",
-            ExpressionAttributeValues={":shard": {"S": shard}, ":low": {"S": low}, ":high": {"S": high}},
-            **start,
-        )
-
     def _row(self, before: Schedule | None, after: Schedule | None) -> Any:
         expression = Expression()
-        if before is None or after is None or not before.generation:
+        if before is None or after is None or not before.readable:
             return self._whole_row(before, after, expression)
         old, new = schedule_item(before, self.shards), schedule_item(after, self.shards)
         update = expression.changes(old, new)

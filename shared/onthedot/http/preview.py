@@ -10,9 +10,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from onthedot.http.json_text import write
+from onthedot.http.preview_models import PreviewRequest
 from onthedot.http.problems import Answer
 from onthedot.http.requests import Request
-from onthedot.http.preview_models import PreviewRequest
 from onthedot.http.schedule_views import next_view, run_view, skipped_view
 from onthedot.http.shapes import check
 from onthedot.rules import outage

@@ -133,7 +133,7 @@ ROUTES = (
         "POST",
         "/preview",
         preview.preview,
-        {200: schedule_models.Preview},
+        {200: preview_models.Preview},
         (400, 422),
         preview_models.PreviewRequest,
     ),

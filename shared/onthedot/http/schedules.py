@@ -42,7 +42,7 @@ def put_schedule(world: World, request: Request) -> Answer:
     name, seen = _new_name(request, known), _seen(request, known)
 
     def make(before: Schedule | None, now: datetime) -> Wanted:
-        born_at = before.created_at if before and before.generation else now
+        born_at = before.created_at if before and before.readable else now
         payload = payload_text(raw, "", known)
         return _wanted(world, Written(name, raw, payload), born_at, now, known)
 

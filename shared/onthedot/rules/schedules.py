@@ -83,6 +83,11 @@ class Schedule:
         """The partition key of its jobs."""
         return f"schedule#{self.name}"
 
+    @property
+    def readable(self) -> bool:
+        """Whether its row could be read; else only its name is known."""
+        return bool(self.generation)
+
     def state_at(self, now: datetime) -> ScheduleState:
         """Return the state; a pause that is over is over, also while nobody has written that down."""
         if self.broken is not None:

@@ -59,10 +59,12 @@ class Standing(StrEnum):
 def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standing:
     """Return what the schedule, read after its job has started, says of it: pause, edit and delete hold until then.
 
-    A job that was asked for by hand runs in a pause, too: somebody wants it now.
-
-    The second attempt of a job is of the version that made the first.
+    The second attempt of a job is of the version that made the first. A job that was asked for by hand runs in a pause,
+    too. A schedule that cannot be read says nothing: a worker that is older than the row must not cancel what was
+    planned.
     """
+    if schedule is not None and not schedule.readable:
+        return Standing.IN_FORCE
     if schedule is None or schedule.generation != job.generation:
         return Standing.DELETED
     if job.slot.startswith(BY_HAND):

@@ -106,7 +106,7 @@ def _save(
     world: World, name: str, before: Schedule | None, wanted: Wanted, by: str, give_up_at: datetime
 ) -> Saved | None:
     """Write what is wanted; `None` when another has changed the schedule meanwhile."""
-    if before is None or not before.generation:
+    if before is None or not before.readable:
         after, records = _created(world, name, before, wanted, by), list[Record]()
     else:
         settled = settle(world, before, give_up_at)
@@ -116,6 +116,7 @@ def _save(
         after, records = _edited(world, before, wanted, by, at), [of_version(before, at, at + world.timing.retention)]
     after = _with_payload(world, before, after, wanted)
     if world.schedules.write(before, after, records) is not None:
+        _forget_payload(world, after, before)
         return None
     world.journal.schedule(Event.SCHEDULE_EDITED if before else Event.SCHEDULE_CREATED, name)
     if before is not None:
@@ -211,13 +212,13 @@ def _with_payload(world: World, before: Schedule | None, after: Schedule, wanted
     return replace(after, payload=place_for_all(world, some_job, wanted.payload or NO_PAYLOAD))
 
 
-def _forget_payload(world: World, before: Schedule, after: Schedule | None = None) -> None:
+def _forget_payload(world: World, former: Schedule, current: Schedule | None = None) -> None:
     """Let a payload expire once no job planned with it can need it; if that fails it stays, and costs a little."""
-    name = before.payload.stored_as
-    if name is None or (after is not None and after.payload.stored_as == name):
+    name = former.payload.stored_as
+    if name is None or (current is not None and current.payload.stored_as == name):
         return
     try:
-        world.payloads.expire(before.key, name, up_to_second(world.clock.now() + world.timing.retention + SLACK))
+        world.payloads.expire(former.key, name, up_to_second(world.clock.now() + world.timing.retention + SLACK))
     except Unavailable:
         return
 
