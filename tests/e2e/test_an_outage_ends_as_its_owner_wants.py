@@ -26,6 +26,8 @@ FIRST = timedelta(seconds=3)
 """When its first slot passes; the next ones follow each minute."""
 MISSED = 4 if IN_FULL else 2
 READY_SECONDS = 15
+JUDGED_WITHIN = timedelta(seconds=5)
+"""From the judgement to its first job, on a busy machine."""
 POLICIES: dict[str, dict[str, Any]] = {
     "catch-up": {"missed": "catch_up", "grace": 0},
     "latest": {"missed": "latest", "grace": 0},
@@ -106,7 +108,10 @@ def look(stack: Deployed, world: World, name: str, down_from: datetime) -> After
     schedule, jobs = world.schedules.get(name), slots_of(stack, name)
     assert schedule is not None
     caught_up = [job["run_at"] for slot, job in jobs.items() if job["run_at"] != slot]
-    judged_at = min(caught_up or [job["created_at"] for job in jobs.values()])
+    written_at = min(job["created_at"] for job in jobs.values())
+    judged_at = min(caught_up, default=written_at)
+    took = datetime.fromisoformat(written_at) - datetime.fromisoformat(judged_at)
+    assert timedelta(0) <= took < JUDGED_WITHIN, "the outage ended when its slots were judged"
     request = {key: value for key, value in schedule.fields.items() if key != "handler"} | {
         "from": shown(down_from),
         "to": shown(schedule.planned_until),

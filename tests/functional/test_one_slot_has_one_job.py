@@ -66,12 +66,16 @@ def test_a_planner_that_is_paused_between_its_read_and_its_write(lab: Lab) -> No
     """R01: it stood still for 90 s, went on with what it had read, and made the slots of the time before again."""
     read = due(lab, "s")
 
+    others: list[Schedule] = []
+
     def another_plans() -> None:
         lab.time.shift(90)
         look(row("s"))
+        others.append(row("s"))
 
     with at_call(0, another_plans):
-        assert look(read) == []
+        look(read)
+    assert [row("s")] == others
     lab.purge()
     lab.advance(minutes=9)
     assert sorted(ran()) == sorted(set(ran())), "what was purged comes back from the agenda, once"
@@ -86,11 +90,20 @@ def test_a_lost_answer_is_no_lost_race(lab: Lab) -> None:
     assert_once(lab, "s")
 
 
-def test_an_answer_that_never_comes_leaves_the_jobs_to_drain(lab: Lab) -> None:
-    """R02: an unknown result means: send nothing. What was written lies on the agenda."""
+def test_an_answer_that_never_comes_is_looked_for_in_the_row(lab: Lab) -> None:
+    """R02: the write was done, and AWS never said so."""
     read = due(lab, "s")
-    with at_call(0, raising(DOWN), after=True), pytest.raises(Unavailable):
+    with at_call(0, raising(DOWN), after=True):
         look(read, with_clock(Skewed()))
+    assert_once(lab, "s")
+
+
+def test_an_answer_that_nobody_can_look_for_leaves_the_jobs_to_drain(lab: Lab) -> None:
+    """R02: an unknown result means: send nothing. What was written lies on the agenda."""
+    read, world = due(lab, "s"), with_clock(Skewed())
+    blind = Interrupted(client_of(world, "schedules"), "get_item", [raising(DOWN)] * 20)
+    with at_call(0, raising(DOWN), after=True), pytest.raises(Unavailable):
+        look(read, with_client(world, "schedules", blind))
     assert sent(lab, "s") == []
     assert len(slots_of("s")) == 15
     lab.advance(minutes=12)
