@@ -26,7 +26,7 @@ UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, Type
 UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 ALIKE = (
     *("name", "generation", "payload_hash", "since", "planned_until", "created_at", "changed_at", "changed_by"),
-    *("stamp", "next_at", "paced_until", "broken", "tzdata", "resumed_at", "busy", "waiting"),
+    *("stamp", "next_at", "paced_until", "broken", "tzdata", "next_local", "resumed_at", "busy", "waiting"),
 )
 """What a schedule and its item call alike."""
 
@@ -61,6 +61,7 @@ class ScheduleItem(Model):
     paused = JSONAttribute(null=True)
     broken = UnicodeAttribute(null=True)
     tzdata = UnicodeAttribute(null=True)
+    next_local = UnicodeAttribute(null=True)
     resumed_at = Instant(null=True)
     busy = UnicodeAttribute(null=True)
     waiting = UnicodeAttribute(null=True)

@@ -27,6 +27,7 @@ class Event(StrEnum):
     SCHEDULE_RESUMED = "schedule_resumed"  # its jobs run again
     SCHEDULE_ENDED = "schedule_ended"  # its timetable has no further slot
     SCHEDULE_BROKEN = "schedule_broken"  # its definition cannot be read; an edit mends it
+    SCHEDULE_MOVED = "schedule_moved"  # another time zone database moved its slots
     SCHEDULE_FAILED = "schedule_failed"  # could not be planned; the next tick tries again
     SLOTS_PLANNED = "slots_planned"  # have become jobs
     SLOTS_MISSED = "slots_missed"  # were planned too late; the schedule's policy decided

@@ -9,7 +9,7 @@ from onthedot.rules.instants import MILLISECOND, to_text, up_to_second
 from onthedot.rules.missed import Skipped
 from onthedot.rules.schedules import Pause, Schedule
 
-VERSION, PAUSE, SKIPPED = "version", "pause", "skipped"
+VERSION, PAUSE, SKIPPED, MOVED = "version", "pause", "skipped", "moved"
 """The kinds of records."""
 LEFT_BEHIND = "its timetable was edited before it could be planned"
 
@@ -60,6 +60,12 @@ def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Re
         "version": schedule.version,
     }
     return _record(schedule, SKIPPED, skipped.first, schedule.generation, facts, kept_until)
+
+
+def of_move(schedule: Schedule, at: datetime, database: str, kept_until: datetime) -> Record:
+    """Return the record of another time zone database, by which the slots from then on are timed."""
+    facts = {"at": to_text(at), "from": schedule.tzdata, "to": database}
+    return _record(schedule, MOVED, at, schedule.generation, facts, kept_until)
 
 
 def of_left_behind(schedule: Schedule, at: datetime, kept_until: datetime) -> Record:

@@ -10,7 +10,7 @@ pause. One that is not planned yet is said to be so; one that has none of these 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from onthedot.rules.instants import from_text
@@ -19,6 +19,9 @@ from onthedot.rules.slots import Slot, Timetable, slots
 
 PAUSED = "its schedule was paused"
 NOT_PLANNED = "not planned yet"
+MOVED = "moved by another time zone database"
+A_DAY = timedelta(hours=26)
+"""More than any zone has moved its clocks by: a local time that ran under the old rules is not wanted again."""
 
 
 class Kind(StrEnum):
@@ -58,6 +61,7 @@ class Past:
     terms: Sequence[Term]
     skipped: Sequence[Range]
     planned_until: datetime
+    moved_at: Sequence[datetime] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,10 @@ def _fate(past: Past, at: datetime) -> tuple[Kind, str | None]:
     reason = next((span.reason for span in past.skipped if span.holds(at)), None)
     if reason is not None:
         return Kind.SKIPPED, reason
-    return (Kind.PENDING, NOT_PLANNED) if at > past.planned_until else (Kind.MISSING, None)
+    if at > past.planned_until:
+        return Kind.PENDING, NOT_PLANNED
+    moved = any(abs(at - moved_at) < A_DAY for moved_at in past.moved_at)
+    return (Kind.SKIPPED, MOVED) if moved else (Kind.MISSING, None)
 
 
 def _fared_alike(one: Row, other: Row) -> bool:

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from onthedot.rules.definitions import Definition, Overlap
-from onthedot.rules.instants import MILLISECOND, from_text, to_text
+from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned, Skipped, judge, pace_end, planned
-from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.schedules import Coming, Schedule, coming, with_next
 from onthedot.rules.slots import Slot, next_slots
 
 PLAN_AHEAD = timedelta(minutes=10)
@@ -30,13 +30,13 @@ MOST_JOBS = 97
 class Chunk:
     """What is written at once; `until` is how far the schedule is planned then.
 
-    `next_at` is when the schedule must be looked at again: its next slot, or the last one, to see that it has ended.
+    `next` is what the schedule must be looked at again for: its next slot, or the last one, to see that it has ended.
     """
 
     runs: list[Planned]
     skipped: list[Skipped]
     until: datetime
-    next_at: datetime | None
+    next: Coming | None
     paced_until: datetime | None
     missed: int
 
@@ -63,7 +63,7 @@ def chunks(schedule: Schedule, definition: Definition, now: datetime, until: dat
         runs=runs,
         skipped=judged.skipped,
         until=until,
-        next_at=following[0].instant if following else _end(schedule, runs, now),
+        next=coming(following[0]) if following else _end(schedule, runs, now),
         paced_until=pace_end(rule, judged.runs) or _later(schedule.paced_until, now),
         missed=missed,
     )
@@ -72,21 +72,16 @@ def chunks(schedule: Schedule, definition: Definition, now: datetime, until: dat
 
 def advanced(schedule: Schedule, chunk: Chunk, stamp: str) -> Schedule:
     """Return the schedule once a chunk of it is planned; with no further slot it has ended."""
-    return replace(
-        schedule,
-        state=schedule.state if chunk.next_at else ScheduleState.ENDED,
-        planned_until=max(schedule.planned_until, chunk.until),
-        next_at=chunk.next_at,
-        paced_until=chunk.paced_until,
-        stamp=stamp,
-    )
+    until = max(schedule.planned_until, chunk.until)
+    planned = replace(schedule, planned_until=until, paced_until=chunk.paced_until, stamp=stamp)
+    return with_next(planned, chunk.next)
 
 
 def shortened(chunk: Chunk, blocked: str) -> Chunk:
     """Return the part of a chunk that comes before a slot whose place is not free yet."""
-    runs = [run for run in chunk.runs if to_text(run.slot.instant) < blocked]
-    at = from_text(blocked)
-    return replace(chunk, runs=runs, until=at - MILLISECOND, next_at=at)
+    before = [run for run in chunk.runs if to_text(run.slot.instant) < blocked]
+    first = chunk.runs[len(before)].slot
+    return replace(chunk, runs=before, until=first.instant - MILLISECOND, next=coming(first))
 
 
 def job_of(schedule: Schedule, definition: Definition, run: Planned, now: datetime) -> Job:
@@ -145,13 +140,12 @@ def _cut(whole: Chunk, caught_up: int) -> Iterator[Chunk]:
     runs = whole.runs
     for end in range(MOST_JOBS, len(runs), MOST_JOBS):
         paced_until = runs[end].run_at if end < caught_up else whole.paced_until
-        coming = runs[end].slot.instant
         first = end == MOST_JOBS
         yield Chunk(
             runs=runs[end - MOST_JOBS : end],
             skipped=whole.skipped if first else [],
             until=runs[end - 1].slot.instant,
-            next_at=coming,
+            next=coming(runs[end].slot),
             paced_until=paced_until,
             missed=whole.missed if first else 0,
         )
@@ -160,9 +154,12 @@ def _cut(whole: Chunk, caught_up: int) -> Iterator[Chunk]:
     yield replace(last, skipped=[], missed=0) if start else last
 
 
-def _end(schedule: Schedule, runs: Sequence[Planned], now: datetime) -> datetime | None:
+def _end(schedule: Schedule, runs: Sequence[Planned], now: datetime) -> Coming | None:
     """Return the last slot while it is still to come: until then the schedule has not ended."""
-    return _later(runs[-1].slot.instant if runs else schedule.next_at, now)
+    if runs:
+        return coming(runs[-1].slot) if runs[-1].slot.instant > now else None
+    at = _later(schedule.next_at, now)
+    return Coming(at, schedule.next_local or "") if at else None
 
 
 def _later(instant: datetime | None, now: datetime) -> datetime | None:

@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 from onthedot.rules.jobs import Payload
+from onthedot.rules.slots import Slot
 
 
 class ScheduleState(StrEnum):
@@ -35,6 +36,14 @@ class OnResume(StrEnum):
 
     SKIP = "skip"  # they are not missed: skipped
     MISSED = "missed"  # they are missed, and the schedule's policy decides
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A slot that comes, and what clocks show there then: `2027-03-28T03:00:00`, or with a `*` the second time."""
+
+    at: datetime
+    local: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ class Schedule:
     changed_by: str
     stamp: str
     next_at: datetime | None = None
+    next_local: str | None = None
     paced_until: datetime | None = None
     paused: Pause | None = None
     broken: str | None = None
@@ -100,6 +110,23 @@ class Schedule:
         return self.state is ScheduleState.PAUSED and self.paused is not None and self.paused.holds(now)
 
 
+def coming(slot: Slot) -> Coming:
+    """Return a slot as one that comes."""
+    return Coming(slot.instant, local_mark(slot.local_text, slot.fold))
+
+
+def local_mark(local_text: str, fold: int) -> str:
+    """Return what clocks show, without their offset: the text order of marks in a zone is their order of time."""
+    return local_text[:19] + "*" * fold
+
+
+def with_next(schedule: Schedule, next_slot: Coming | None) -> Schedule:
+    """Return the schedule in its place on the index of what is due; with nothing to come it has ended."""
+    if next_slot is None:
+        return replace(schedule, state=ScheduleState.ENDED, next_at=None, next_local=None)
+    return replace(schedule, next_at=next_slot.at, next_local=next_slot.local)
+
+
 def paused(schedule: Schedule, pause: Pause, stamp: str) -> Schedule:
     """Return the schedule under a pause. What was planned ahead is taken back: its slots come after the pause, or not.
 
@@ -111,6 +138,7 @@ def paused(schedule: Schedule, pause: Pause, stamp: str) -> Schedule:
         paused=pause,
         planned_until=min(schedule.planned_until, pause.since),
         next_at=pause.until,
+        next_local=None,
         stamp=stamp,
     )
 

@@ -13,18 +13,19 @@ from typing import Any
 from onthedot.rules.definitions import TIMING, Definition
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.history import Record, of_pause, of_version
+from onthedot.rules.history import Record, of_left_behind, of_pause, of_version
 from onthedot.rules.instants import up_to_second
 from onthedot.rules.jobs import Job, Payload, State, ended
 from onthedot.rules.missed import Planned
 from onthedot.rules.planning import job_of
-from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.schedules import Schedule, ScheduleState, coming, with_next
 from onthedot.rules.slots import EPOCH, Slot, next_slots
 from onthedot.rules.starting import Standing
 from onthedot.rules.zones import database_version
+from onthedot.steps.finding import untouched_jobs
 from onthedot.steps.payloads import SLACK, place_for_all
 from onthedot.steps.ports import World
-from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, untouched_jobs, withdraw
+from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, withdraw
 
 NO_PAYLOAD = "null"
 
@@ -113,7 +114,7 @@ def _save(
         if settled is None:
             return None
         before, at = settled.schedule, settled.at
-        after, records = _edited(world, before, wanted, by, at), [of_version(before, at, at + world.timing.retention)]
+        after, records = _edited(world, before, wanted, by, at), _left(world, before, wanted, at)
     after = _with_payload(world, before, after, wanted)
     if world.schedules.write(before, after, records) is not None:
         _forget_payload(world, after, before)
@@ -123,6 +124,20 @@ def _save(
         withdraw(world, after, after.since, lambda job: _is_former(job, after))
         _forget_payload(world, before, after)
     return Saved(plan_at_once(world, after, give_up_at), created=before is None)
+
+
+def _left(world: World, before: Schedule, wanted: Wanted, at: datetime) -> list[Record]:
+    """Return what is kept of the version that an edit ends."""
+    kept_until = at + world.timing.retention
+    records = [of_version(before, at, kept_until)]
+    if _restarts(before, wanted) and (before.paused or before.state is ScheduleState.BROKEN):
+        records.append(of_left_behind(before, at, kept_until))
+    return records
+
+
+def _restarts(before: Schedule, wanted: Wanted) -> bool:
+    """Tell whether an edit begins the timetable anew."""
+    return any(before.fields.get(name) != wanted.fields.get(name) for name in TIMING)
 
 
 def _is_former(job: Job, schedule: Schedule) -> bool:
@@ -168,7 +183,6 @@ def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, b
 
 
 def _edited(world: World, before: Schedule, wanted: Wanted, by: str, at: datetime) -> Schedule:
-    restarts = any(before.fields.get(name) != wanted.fields.get(name) for name in TIMING)
     after = replace(
         before,
         version=before.version + 1,
@@ -176,7 +190,7 @@ def _edited(world: World, before: Schedule, wanted: Wanted, by: str, at: datetim
         fields=wanted.fields,
         payload_hash=_hash(wanted, before),
         since=at,
-        planned_until=at if restarts else min(before.planned_until, at),
+        planned_until=at if _restarts(before, wanted) else min(before.planned_until, at),
         changed_at=at,
         changed_by=by,
         stamp=world.clock.token(),
@@ -189,11 +203,9 @@ def _edited(world: World, before: Schedule, wanted: Wanted, by: str, at: datetim
 def _with_next(schedule: Schedule, definition: Definition) -> Schedule:
     """Return the schedule in its place on the index of what is due; it has ended when nothing will be."""
     if schedule.paused is not None:
-        return replace(schedule, next_at=schedule.paused.until)
+        return replace(schedule, next_at=schedule.paused.until, next_local=None)
     following = next_slots(definition.timetable, schedule.planned_until, 1)
-    if not following:
-        return replace(schedule, state=ScheduleState.ENDED, next_at=None)
-    return replace(schedule, next_at=following[0].instant)
+    return with_next(schedule, coming(following[0]) if following else None)
 
 
 def _hash(wanted: Wanted, before: Schedule | None) -> str:
@@ -233,7 +245,7 @@ def _cancel_planned(world: World, schedule: Schedule) -> None:
             world.journal.job(Event.JOB_CANCELLED, after)
 
     try:
-        waiting = [job for job in untouched_jobs(world, schedule, EPOCH) if job.generation == schedule.generation]
+        waiting = [job for job in untouched_jobs(world, schedule.key, EPOCH) if job.generation == schedule.generation]
         world.side_by_side(cancel, waiting)
     except Unavailable:
         return

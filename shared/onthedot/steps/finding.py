@@ -6,6 +6,7 @@ from datetime import datetime
 
 from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job
+from onthedot.rules.missed import EVER
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.listing import SIZE_WITHOUT, Found, Page
 from onthedot.steps.ports import World
@@ -79,3 +80,8 @@ def jobs_between(world: World, schedule: str, after: datetime, until: datetime) 
             if job.slot > last:
                 return
             yield job
+
+
+def untouched_jobs(world: World, schedule: str, after: datetime) -> Iterator[Job]:
+    """Return the jobs of slots after an instant that no attempt has touched. Order: by slot."""
+    return (job for job in jobs_between(world, schedule, after, EVER) if job.untouched)

@@ -9,7 +9,7 @@ from typing import Any
 from onthedot.rules.definitions import define, read_stored
 from onthedot.rules.errors import Fault
 from onthedot.rules.events import Event
-from onthedot.rules.history import PAUSE, SKIPPED, VERSION, Record
+from onthedot.rules.history import MOVED, PAUSE, SKIPPED, VERSION, Record
 from onthedot.rules.inputs import Malformed
 from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.ledger import PAUSED, Kind, Past, Range, Row, Term, ledger
@@ -53,15 +53,16 @@ def _past(world: World, name: str) -> Past | None:
     terms = [term for term in map(_term, _of_kind(records, VERSION)) if term]
     skipped = [_range(record) for record in _of_kind(records, SKIPPED)]
     skipped += [_paused(record) for record in _of_kind(records, PAUSE) if _is_left_out(record)]
+    moved_at = [from_text(record.facts["at"]) for record in _of_kind(records, MOVED)]
     if schedule is None:
-        return Past(terms, skipped, planned_until=now)
+        return Past(terms, skipped, now, moved_at)
     if schedule.paused is not None and schedule.paused.on_resume is OnResume.SKIP:
         skipped.append(_pause(schedule.paused, now))
     timetable = _timetable(name, schedule.fields, schedule.created_at)
     known = any(_is_of(record, schedule) for record in _of_kind(records, VERSION))
     if timetable is not None and not known:
         terms.append(Term(timetable, schedule.since, now))
-    return Past(terms, skipped, schedule.planned_until)
+    return Past(terms, skipped, schedule.planned_until, moved_at)
 
 
 def _of_kind(records: Sequence[Record], kind: str) -> Iterator[Record]:

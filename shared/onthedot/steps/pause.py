@@ -14,11 +14,11 @@ from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned, Skipped
 from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, chunks
 from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState, paused, resumed
-from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS
+from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS, untouched_jobs
 from onthedot.steps.plan import end_pause
 from onthedot.steps.ports import World
 from onthedot.steps.readable import Impossible, Readable, readable
-from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle, untouched_jobs
+from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle
 
 ITSELF = "onthedot"
 """Who has paused a schedule, when nobody has."""
@@ -46,7 +46,7 @@ def pause(world: World, name: str, wish: Pause) -> Schedule | Impossible | None:
             continue
         since = settled.schedule.paused.since if settled.schedule.paused else settled.at
         after = paused(settled.schedule, replace(wish, since=since), world.clock.token())
-        ahead = list(islice(untouched_jobs(world, after, since), MOST_JOBS))
+        ahead = list(islice(untouched_jobs(world, after.key, since), MOST_JOBS))
         if world.schedules.write(settled.schedule, after, [], withdrawn=ahead) is None:
             world.journal.schedule(Event.SCHEDULE_PAUSED, name, reason=wish.reason)
             return after

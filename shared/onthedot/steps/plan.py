@@ -15,12 +15,15 @@ from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
 from onthedot.rules.inputs import Malformed
 from onthedot.rules.jobs import Job
+from onthedot.rules.missed import EVER
 from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
-from onthedot.rules.schedules import Schedule, ScheduleState, resumed
+from onthedot.rules.schedules import Schedule, ScheduleState, coming, resumed, with_next
 from onthedot.rules.slots import EPOCH, next_slots
 from onthedot.rules.timing import TICK
+from onthedot.rules.zones import database_version
 from onthedot.steps.ports import Shard, World
 from onthedot.steps.put import hand_over
+from onthedot.steps.retime import retime
 
 TRIES = 100
 """How often a chunk is written anew; each time at least one slot is left out, or its place has become free."""
@@ -49,15 +52,18 @@ class ShardPlanned:
 def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> ShardPlanned:
     """Plan the schedules of a shard that are due: first those on time, then those whose slots were missed.
 
-    In this order, since after an outage what is missed may take long, and what is on time must not wait for it.
+    In this order, since after an outage what is missed may take long, and what is on time must not wait for it. All are
+    looked at once when another time zone database is in use: each is retimed before it is planned.
     """
-    now, slots = world.clock.now(), 0
-    late = now - TICK
-    for after, until in ((late, now + PLAN_AHEAD), (EPOCH, late)):
+    now, slots, database = world.clock.now(), 0, database_version()
+    late, horizon = now - TICK, now + PLAN_AHEAD if shard.tzdata == database else EVER
+    for after, until in ((late, horizon), (EPOCH, late)):
         for names in world.schedules.due(shard.name, after, until):
             slots += _plan_page(world, names, has_time)
             if not has_time():
                 return ShardPlanned(slots, left=True)
+    if shard.tzdata != database:
+        world.shards.note_tzdata(shard, database)
     return ShardPlanned(slots, left=False)
 
 
@@ -66,12 +72,11 @@ def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[
     definition = definition_of(world, schedule)
     if definition is None or schedule.state is ScheduleState.ENDED or schedule.is_paused(world.clock.now()):
         return Progress(schedule, [], done=True)
-    if schedule.paused is not None:
-        awake = end_pause(world, schedule, definition, world.clock.now())
-        if awake is None:
-            return Progress(schedule, [], done=False)
-        schedule = awake
-    return _plan(world, schedule, definition, until, has_time)
+    awake = end_pause(world, schedule, definition, world.clock.now()) if schedule.paused else schedule
+    timed = retime(world, awake, definition) if awake else None
+    if timed is None:
+        return Progress(schedule, [], done=False)
+    return _plan(world, timed, definition, until, has_time)
 
 
 def end_pause(world: World, schedule: Schedule, definition: Definition, now: datetime) -> Schedule | None:
@@ -84,7 +89,8 @@ def end_pause(world: World, schedule: Schedule, definition: Definition, now: dat
     at = min(now, pause.until or now)
     after = resumed(schedule, at, world.clock.token())
     following = next_slots(definition.timetable, after.planned_until, 1)
-    after = replace(after, next_at=following[0].instant if following else None)
+    if following:
+        after = with_next(after, coming(following[0]))
     record = of_pause(schedule, pause, at, now + world.timing.retention)
     if world.schedules.write(schedule, after, [record]) is not None:
         return None

@@ -6,17 +6,16 @@ So no due slot falls between two versions. Whoever dies after the write has done
 finds that out when it starts, and the dispatcher plans what is new.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.jobs import Job
-from onthedot.rules.missed import EVER
 from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import WRITE
-from onthedot.steps.finding import jobs_between
+from onthedot.steps.finding import untouched_jobs
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
@@ -62,15 +61,10 @@ def plan_at_once(world: World, schedule: Schedule, give_up_at: datetime) -> Sche
     return progress.schedule
 
 
-def untouched_jobs(world: World, schedule: Schedule, after: datetime) -> Iterator[Job]:
-    """Return the jobs of slots after an instant that no attempt has touched. Order: by slot."""
-    return (job for job in jobs_between(world, schedule.key, after, EVER) if job.untouched)
-
-
 def withdraw(world: World, schedule: Schedule, after: datetime, is_void: Callable[[Job], bool]) -> None:
     """Delete the untouched jobs of later slots that a change has made void; what fails here, the start decides."""
     try:
-        void = [job for job in untouched_jobs(world, schedule, after) if is_void(job)]
+        void = [job for job in untouched_jobs(world, schedule.key, after) if is_void(job)]
         world.side_by_side(world.jobs.remove, void)
     except Unavailable:
         return
