@@ -148,7 +148,8 @@ class DynamoSchedules:
             TableName=self.table,
             IndexName="due",
             Limit=PAGE,
-            KeyConditionExpression="shard = :shard AND next_at BETWEEN :low AND :high",
+            KeyConditionExpression="#shard = :shard AND next_at BETWEEN :low AND :high",
+            ExpressionAttributeNames={"#shard": "shard"},
             ExpressionAttributeValues={":shard": {"S": shard}, ":low": {"S": low}, ":high": {"S": high}},
             **start,
         )

@@ -28,7 +28,7 @@ TRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a schedule got: the row as it is now, and whether all that was asked for is planned.
+    """How far a schedule got: the row as it is now, whether all that was asked for is planned, and how many slots were.
 
     `jobs` are those that are not handed over yet: schedules that make one or two are handed over together.
     """
@@ -36,6 +36,7 @@ class Progress:
     schedule: Schedule
     jobs: list[Job]
     done: bool
+    slots: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +96,22 @@ def end_pause(world: World, schedule: Schedule, definition: Definition, now: dat
 def _plan(
     world: World, schedule: Schedule, definition: Definition, until: datetime, has_time: Callable[[], bool]
 ) -> Progress:
-    jobs: list[Job] = []
+    jobs, slots = list[Job](), 0
     for chunk in chunks(schedule, definition, world.clock.now(), until):
         if len(jobs) >= MOST_JOBS:
             hand_over(world, jobs)
             jobs = []
-        written = _write(world, schedule, definition, chunk)
+        try:
+            written = _write(world, schedule, definition, chunk)
+        except Unavailable:
+            hand_over(world, jobs)
+            raise
         if written is None:
-            return Progress(schedule, jobs, done=False)
-        schedule, jobs = written.schedule, jobs + written.jobs
+            return Progress(schedule, jobs, done=False, slots=slots)
+        schedule, jobs, slots = written.schedule, jobs + written.jobs, slots + written.slots
         if not written.done or not has_time():
-            return Progress(schedule, jobs, written.done and schedule.planned_until >= until)
-    return Progress(schedule, jobs, done=True)
+            return Progress(schedule, jobs, written.done and schedule.planned_until >= until, slots)
+    return Progress(schedule, jobs, done=True, slots=slots)
 
 
 def definition_of(world: World, schedule: Schedule) -> Definition | None:
@@ -131,18 +136,17 @@ def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool])
     planned = world.side_by_side(
         lambda schedule: _plan_safely(world, schedule, horizon, has_time), world.schedules.read(names)
     )
-    jobs = [job for found in planned for job in found]
-    hand_over(world, jobs)
-    return len(jobs)
+    hand_over(world, [job for progress in planned for job in progress.jobs])
+    return sum(progress.slots for progress in planned)
 
 
-def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> list[Job]:
+def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
     """Plan a schedule; whatever is wrong with it stops no other, and the next tick tries again."""
     try:
-        return plan(world, schedule, until, has_time).jobs
+        return plan(world, schedule, until, has_time)
     except Exception as error:
         world.journal.schedule(Event.SCHEDULE_FAILED, schedule.name, reason=f"{type(error).__name__}: {error}"[:400])
-        return []
+        return Progress(schedule, [], done=False)
 
 
 def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> Progress | None:
@@ -158,7 +162,7 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
         refused = world.schedules.write(schedule, after, records, jobs)
         if refused is None:
             _tell(world, after, chunk, jobs)
-            return Progress(after, jobs, done)
+            return Progress(after, jobs, done, len(jobs))
         if refused.changed:
             return None
         places = _places(world, schedule, refused.not_free)
