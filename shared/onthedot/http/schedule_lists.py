@@ -16,11 +16,8 @@ from onthedot.http.sizes import PAGE_ROOM, escaped
 from onthedot.rules.errors import Fault, Invalid
 from onthedot.rules.instants import to_text
 from onthedot.rules.schedules import ScheduleState
-from onthedot.steps.finding import SchedulesPage, WantedSchedules, newest_jobs, schedules_page
+from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS, SchedulesPage, WantedSchedules, newest_jobs, schedules_page
 from onthedot.steps.ports import World
-
-FIRST_SLOT, PAST_SLOTS = "0", "a"
-"""Before and after every slot: slots begin with a digit."""
 
 
 def list_schedules(world: World, request: Request) -> Answer:

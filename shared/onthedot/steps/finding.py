@@ -7,6 +7,8 @@ from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.listing import SIZE_WITHOUT, Found, Page
 from onthedot.steps.ports import World
 
+FIRST_SLOT, PAST_SLOTS = "0", "a"
+"""Before and after every slot, which begins with a digit, and before whatever else lies beside the jobs."""
 READ_AT_ONCE = 200
 MOST_READS = 25
 """Reads of one page; rows of a schedule's past count too, so a page may be short."""

@@ -22,6 +22,8 @@ from onthedot.rules.timing import TICK
 from onthedot.steps.ports import Shard, World
 from onthedot.steps.put import hand_over
 
+PATIENCE = 5
+"""How often a slot is tried whose place another job is leaving: one that an edit has superseded is gone at once."""
 TRIES = 100
 """How often a chunk is written anew; each time at least one slot is left out, or its place has become free."""
 
@@ -152,7 +154,7 @@ def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Ca
 def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> Progress | None:
     """Write a chunk without the slots that have their jobs; `None` when another has written the schedule."""
     taken, done = set[str](), True
-    for _ in range(TRIES):
+    for tried in range(TRIES):
         after = advanced(schedule, chunk, world.clock.token())
         jobs = [job for job in _drafts(world, after, definition, chunk) if job.slot not in taken]
         if not jobs and not chunk.skipped and (after.next_at, after.state) == (schedule.next_at, schedule.state):
@@ -167,9 +169,9 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
             return None
         places = _places(world, schedule, refused.not_free)
         taken |= places[Place.TAKEN]
-        if places[Place.BLOCKED]:
+        if places[Place.BLOCKED] and tried >= PATIENCE:
             chunk, done = shortened(chunk, min(places[Place.BLOCKED])), False
-        if places[Place.FREE]:
+        elif places[Place.BLOCKED] or places[Place.FREE]:
             world.clock.pause()
     raise Unavailable(f"the slots of {schedule.name} change faster than they can be planned")
 

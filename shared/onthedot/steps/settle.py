@@ -16,6 +16,7 @@ from onthedot.rules.jobs import Job
 from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import WRITE
+from onthedot.steps.finding import PAST_SLOTS
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
@@ -23,8 +24,6 @@ from onthedot.steps.put import hand_over
 TRIES = 20
 """How often a change is decided anew when the schedule changed under it."""
 AT_ONCE = 100
-PAST_SLOTS = "a"
-"""After every slot, which begins with a digit, and before whatever else lies beside the jobs."""
 
 
 @dataclass(frozen=True, slots=True)
