@@ -5,6 +5,7 @@ and what is reported as failed stays in its queue. Time jumps from one happening
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ import pytest
 import time_machine
 from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
 from moto.sqs.models import sqs_backends
 from tests.template.expansion import expand
 
@@ -59,6 +61,7 @@ SETTINGS = {
 }
 
 
+RESERVED = {word.lower() for word in ReservedKeywords.get_reserved_keywords()}
 CONNECTIONS: dict[Any, Any] = {JobItem: None, ShardItem: None}
 """PynamoDB's connections, made once for all labs, as the clients are."""
 
@@ -334,9 +337,19 @@ def _strictly(request: Any) -> Call:
     body = json.loads(request.body or "{}")
     assert body.get("UpdateExpression") != "", "ValidationException: The expression can not be empty"
     assert not (body.get("IndexName") and body.get("ConsistentRead")), "ValidationException: no consistent index reads"
+    for write in [body, *(next(iter(item.values())) for item in body.get("TransactItems", []))]:
+        _refuse_reserved_words(write)
     for message in [body, *body.get("Entries", [])]:
         assert message.get("DelaySeconds", 0) in range(901), "InvalidParameterValue: DelaySeconds is 0 to 900"
     return Call(operation, body)
+
+
+def _refuse_reserved_words(body: dict[str, Any]) -> None:
+    """Refuse a name that DynamoDB keeps for itself, and that moto lets pass in all but updates."""
+    for name, text in body.items():
+        if name.endswith("Expression"):
+            reserved = set(re.findall(r"(?<![#:\w])[a-z]\w*", text)) & RESERVED
+            assert not reserved, f"ValidationException: {name} uses reserved keywords: {reserved}"
 
 
 def _create_table(dynamodb: Any, name: str, properties: dict[str, Any]) -> str:

@@ -17,7 +17,8 @@ def due_page(client: "DynamoDBClient", table: str, shard: str, low: str, high: s
         TableName=table,
         IndexName="due",
         Limit=PAGE,
-        KeyConditionExpression="shard = :shard AND next_at BETWEEN :low AND :high",
+        KeyConditionExpression="#shard = :shard AND next_at BETWEEN :low AND :high",
+        ExpressionAttributeNames={"#shard": "shard"},
         ExpressionAttributeValues={":shard": {"S": shard}, ":low": {"S": low}, ":high": {"S": high}},
         **start,
     )

@@ -19,15 +19,17 @@ from onthedot.rules.jobs import Job, Payload, State, ended
 from onthedot.rules.missed import Planned
 from onthedot.rules.planning import job_of
 from onthedot.rules.schedules import Schedule, ScheduleState, coming, with_next
-from onthedot.rules.slots import EPOCH, Slot, next_slots
+from onthedot.rules.slots import Slot, next_slots
 from onthedot.rules.starting import Standing
 from onthedot.rules.zones import database_version
-from onthedot.steps.finding import untouched_jobs
+from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS
 from onthedot.steps.payloads import SLACK, place_for_all
 from onthedot.steps.ports import World
 from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, withdraw
 
 NO_PAYLOAD = "null"
+MOST_CANCELLED = 1_000
+"""Jobs that a deletion looks through: a schedule of every minute has 43,200 in a month, and the caller waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,7 @@ def _forget_payload(world: World, former: Schedule, current: Schedule | None = N
 
 
 def _cancel_planned(world: World, schedule: Schedule) -> None:
-    """Cancel the jobs that wait for their first attempt; what fails here, the start decides."""
+    """Cancel the newest jobs that wait for their first attempt; what fails here or is older, the start decides."""
     now, keep = world.clock.now(), world.timing.retention
 
     def cancel(job: Job) -> None:
@@ -245,7 +247,8 @@ def _cancel_planned(world: World, schedule: Schedule) -> None:
             world.journal.job(Event.JOB_CANCELLED, after)
 
     try:
-        waiting = [job for job in untouched_jobs(world, schedule.key, EPOCH) if job.generation == schedule.generation]
-        world.side_by_side(cancel, waiting)
+        newest = world.indexes.newest(schedule.key, FIRST_SLOT, PAST_SLOTS, MOST_CANCELLED)
+        mine = [job for job in newest if job.untouched and job.generation == schedule.generation]
+        world.side_by_side(cancel, mine)
     except Unavailable:
         return

@@ -25,13 +25,15 @@ from onthedot.steps.ports import Shard, World
 from onthedot.steps.put import hand_over
 from onthedot.steps.retime import retime
 
+PATIENCE = 5
+"""How often a slot is tried whose place another job is leaving: one that an edit has superseded is gone at once."""
 TRIES = 100
 """How often a chunk is written anew; each time at least one slot is left out, or its place has become free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a schedule got: the row as it is now, and whether all that was asked for is planned.
+    """How far a schedule got: the row as it is now, whether all that was asked for is planned, and how many slots were.
 
     `jobs` are those that are not handed over yet: schedules that make one or two are handed over together.
     """
@@ -39,6 +41,7 @@ class Progress:
     schedule: Schedule
     jobs: list[Job]
     done: bool
+    slots: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +104,22 @@ def end_pause(world: World, schedule: Schedule, definition: Definition, now: dat
 def _plan(
     world: World, schedule: Schedule, definition: Definition, until: datetime, has_time: Callable[[], bool]
 ) -> Progress:
-    jobs: list[Job] = []
+    jobs, slots = list[Job](), 0
     for chunk in chunks(schedule, definition, world.clock.now(), until):
         if len(jobs) >= MOST_JOBS:
             hand_over(world, jobs)
             jobs = []
-        written = _write(world, schedule, definition, chunk)
+        try:
+            written = _write(world, schedule, definition, chunk)
+        except Unavailable:
+            hand_over(world, jobs)
+            raise
         if written is None:
-            return Progress(schedule, jobs, done=False)
-        schedule, jobs = written.schedule, jobs + written.jobs
+            return Progress(schedule, jobs, done=False, slots=slots)
+        schedule, jobs, slots = written.schedule, jobs + written.jobs, slots + written.slots
         if not written.done or not has_time():
-            return Progress(schedule, jobs, written.done and schedule.planned_until >= until)
-    return Progress(schedule, jobs, done=True)
+            return Progress(schedule, jobs, written.done and schedule.planned_until >= until, slots)
+    return Progress(schedule, jobs, done=True, slots=slots)
 
 
 def definition_of(world: World, schedule: Schedule) -> Definition | None:
@@ -137,24 +144,23 @@ def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool])
     planned = world.side_by_side(
         lambda schedule: _plan_safely(world, schedule, horizon, has_time), world.schedules.read(names)
     )
-    jobs = [job for found in planned for job in found]
-    hand_over(world, jobs)
-    return len(jobs)
+    hand_over(world, [job for progress in planned for job in progress.jobs])
+    return sum(progress.slots for progress in planned)
 
 
-def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> list[Job]:
+def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
     """Plan a schedule; whatever is wrong with it stops no other, and the next tick tries again."""
     try:
-        return plan(world, schedule, until, has_time).jobs
+        return plan(world, schedule, until, has_time)
     except Exception as error:
         world.journal.schedule(Event.SCHEDULE_FAILED, schedule.name, reason=f"{type(error).__name__}: {error}"[:400])
-        return []
+        return Progress(schedule, [], done=False)
 
 
 def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> Progress | None:
     """Write a chunk without the slots that have their jobs; `None` when another has written the schedule."""
     taken, done = set[str](), True
-    for _ in range(TRIES):
+    for tried in range(TRIES):
         after = advanced(schedule, chunk, world.clock.token())
         jobs = [job for job in _drafts(world, after, definition, chunk) if job.slot not in taken]
         if not jobs and not chunk.skipped and (after.next_at, after.state) == (schedule.next_at, schedule.state):
@@ -164,14 +170,14 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
         refused = world.schedules.write(schedule, after, records, jobs)
         if refused is None:
             _tell(world, after, chunk, jobs)
-            return Progress(after, jobs, done)
+            return Progress(after, jobs, done, len(jobs))
         if refused.changed:
             return None
         places = _places(world, schedule, refused.not_free)
         taken |= places[Place.TAKEN]
-        if places[Place.BLOCKED]:
+        if places[Place.BLOCKED] and tried >= PATIENCE:
             chunk, done = shortened(chunk, min(places[Place.BLOCKED])), False
-        if places[Place.FREE]:
+        elif places[Place.BLOCKED] or places[Place.FREE]:
             world.clock.pause()
     raise Unavailable(f"the slots of {schedule.name} change faster than they can be planned")
 

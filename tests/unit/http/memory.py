@@ -133,6 +133,7 @@ class Indexes:
         return sorted(jobs, key=lambda job: job.slot)[:limit]
 
     def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
+        self.calls += 1
         jobs = [job for job in self.jobs.rows.values() if job.schedule == schedule and start <= job.slot < before]
         return sorted(jobs, key=lambda job: job.slot, reverse=True)[:limit]
 

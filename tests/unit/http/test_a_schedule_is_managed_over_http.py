@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.http.memory import Answer, Api, event
 
+from onthedot.rules.jobs import State
 from onthedot.rules.schedules import ScheduleState
 
 DAILY = {"cron": "0 9 * * *", "zone": "Europe/London", "handler": "report"}
@@ -390,3 +391,18 @@ def test_a_payload_whose_item_is_gone_is_left_out(api: Api) -> None:
     put(api, payload="x" * 1000)
     api.payloads.rows.clear()
     assert "payload" not in api.call("GET", "/schedules/daily").body
+
+
+def test_a_deletion_cancels_what_is_planned_and_reads_no_history(api: Api) -> None:
+    """It read every job that the schedule ever had: 43,200 for a month of minutes, longer than a caller may wait."""
+    put(api, cron="* * * * *")
+    [planned, *_] = api.jobs.rows.values()
+    for minutes in range(1500):
+        slot = f"2026-{1 + minutes // 1440:02}-01T{minutes // 60 % 24:02}:{minutes % 60:02}:00.000Z"
+        old = replace(planned, slot=slot, state=State.SUCCEEDED, wake=None)
+        api.jobs.rows[old.key] = old
+    calls = api.indexes.calls
+    api.call("DELETE", "/schedules/daily")
+    states = [job.state for job in api.jobs.rows.values()]
+    assert (states.count(State.CANCELLED), states.count(State.SUCCEEDED)) == (10, 1500)
+    assert api.indexes.calls - calls == 1
