@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
@@ -88,6 +88,7 @@ class JobItem(Model):
     local_slot = UnicodeAttribute(null=True)
     fold = NumberAttribute(null=True)
     overlap = UnicodeAttribute(null=True)
+    pinned = BooleanAttribute(null=True)
     timeout = Span(null=True)
     retry = JSONAttribute(null=True)
     start_before = Instant(null=True)
@@ -180,6 +181,7 @@ PLAIN = (
     "generation",
     "local_slot",
     "overlap",
+    "pinned",
     "timeout",
     "start_before",
     "owner",

@@ -32,11 +32,13 @@ class DynamoPayloads:
         """Tell whether the job's item, at its largest, costs one write unit with its payload inside."""
         return fits_one_unit(item_of(job, self.shards))
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
-        """Write a payload next to its jobs, to expire when none can need it any more, if that is known."""
-        item: dict[str, Any] = {**job_key(schedule, name), "payload": {"S": text}}
-        if kept_until is not None:
-            item["expires_at"] = {"N": Epoch().serialize(kept_until)}
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
+        """Write a payload next to its jobs, to expire when none can need it any more."""
+        item: dict[str, Any] = {
+            **job_key(schedule, name),
+            "payload": {"S": text},
+            "expires_at": {"N": Epoch().serialize(kept_until)},
+        }
         call(self.clock, lambda: self.client.put_item(TableName=self.table, Item=item))
 
     def expire(self, schedule: str, name: str, at: datetime) -> None:

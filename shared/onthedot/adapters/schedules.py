@@ -83,7 +83,7 @@ class DynamoSchedules:
         row = self._row(before, after)
         puts = [self._job(job, after) for job in jobs if after]
         kept = [{"Put": {"TableName": self.table, "Item": record_item(record)}} for record in records]
-        writes = [row, *puts, *kept, *map(self._withdrawal, withdrawn)]
+        writes = [row, *puts, *kept, *map(self._withdrawal, withdrawn), *self._adoption(before, after)]
         try:
             lost = transact(self.client, self.clock, writes, after.stamp if after else self.clock.token())
         except Unavailable:
@@ -179,6 +179,22 @@ class DynamoSchedules:
         facts = {"TableName": self.jobs_table, "ConditionExpression": condition, **expression.arguments()}
         return {"Put": {"Item": item, **facts}}
 
+    def _adoption(self, before: Schedule | None, after: Schedule | None) -> list[Any]:
+        """Return the update by which a payload that is named anew does not expire; it must not have expired yet."""
+        name = after.payload.stored_as if after else None
+        if after is None or name is None or (before is not None and before.payload.stored_as == name):
+            return []
+        facts = {"TableName": self.jobs_table, "Key": job_key(after.key, name)}
+        return [
+            {
+                "Update": {
+                    "UpdateExpression": "REMOVE expires_at",
+                    "ConditionExpression": "attribute_exists(payload)",
+                    **facts,
+                }
+            }
+        ]
+
     def _withdrawal(self, job: Job) -> Any:
         expression, item = Expression(), item_of(job, self.shards)
         condition = " AND ".join(expression.is_as(attribute, item) for attribute in CHANGED_ALONE)
@@ -216,6 +232,7 @@ def _free_for(job: Job, schedule: Schedule, expression: Expression) -> str:
     if job.slot > to_text(schedule.since):
         condition += (
             f" OR ({generation} = {mine} AND {name('version')} < {value({'N': str(schedule.version)})}"
-            f" AND {state} = {value({'S': State.SCHEDULED.value})} AND {name('attempt')} = {value({'N': '0'})})"
+            f" AND {state} = {value({'S': State.SCHEDULED.value})} AND {name('attempt')} = {value({'N': '0'})}"
+            f" AND attribute_not_exists({name('pinned')}))"
         )
     return condition

@@ -73,6 +73,21 @@ def canonical(value: Any) -> str:
     return _text(value, sorted)
 
 
+def plain(value: Any) -> Any:
+    """Return a value whose numbers are Python's: what is stored is read again by another reader, and must be the same.
+
+    A number that remembers its text has more digits than a float, and may mean another millisecond.
+    """
+    match value:
+        case Number():
+            return float(value)
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
+        case list():
+            return [plain(item) for item in value]
+    return value
+
+
 def _decoded(text: bytes) -> str:
     try:
         decoded = text.decode()

@@ -34,9 +34,10 @@ def list_jobs(world: World, request: Request) -> Answer:
 
 
 def asked(request: Request, model: type[BaseModel], faults: list[Fault]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what a query asks for, and its filters as they were written: a cursor is good for these only."""
+    """Return what a query asks for, and of which list by which filters: a cursor is good for these only."""
     query = {name: values[0] for name, values in request.query.items() if name in fields_of(model)}
     filters = {name: value for name, value in query.items() if name not in {"limit", "cursor"}}
+    filters |= {"list": model.__name__, **request.path}
     return check(model, query, "", faults), filters
 
 

@@ -44,7 +44,9 @@ def preview(world: World, request: Request) -> Answer:  # noqa: ARG001
     faults = list(request.faults)
     said = Said(check(PreviewRequest, request.json(), "", faults), faults)
     window, down = _times(said, said), _outage(said)
-    timetable = timetable_of(said.fields.get("name", ""), said.fields, window.start, faults)
+    if said.has("spread") and not said.has("name"):
+        said.blame("name", "is missing; a spread is made from the schedule's name", Kind.MALFORMED)
+    timetable = timetable_of(said.fields.get("name", ""), said.fields, window.start, faults, window.start)
     rule, slots = missed_of(said.fields, faults), _slots(said, window, timetable)
     found = None
     if timetable is not None and slots is not None:

@@ -8,12 +8,11 @@ from typing import Any
 from onthedot.http.json_text import Raw
 from onthedot.http.schedule_models import ScheduleRequest
 from onthedot.rules.clock_changes import warnings
-from onthedot.rules.definitions import DEFAULTS, Definition, define, read_stored
-from onthedot.rules.errors import Fault
+from onthedot.rules.definitions import Definition, with_defaults
 from onthedot.rules.history import Record
-from onthedot.rules.inputs import Malformed
 from onthedot.rules.instants import MILLISECOND, from_text, shown
 from onthedot.rules.missed import Planned, Skipped, planned_from
+from onthedot.rules.reading import read_schedule, state_of
 from onthedot.rules.schedules import Pause, Schedule, ScheduleState
 
 SHOWN = 5
@@ -22,9 +21,10 @@ ENDED = "it has no further slot"
 
 def schedule_view(schedule: Schedule, payload: str | None, now: datetime) -> dict[str, Any]:
     """Return the Schedule of `api.md`; without a payload when its item is gone."""
-    definition, fault = _definition(schedule)
-    state = ScheduleState.BROKEN if fault else schedule.state_at(now)
-    written = {**DEFAULTS, **schedule.fields, "payload": Raw(payload) if payload is not None else None}
+    meaning = read_schedule(schedule)
+    definition, fault = (None, meaning) if isinstance(meaning, str) else (meaning, None)
+    state = state_of(schedule, meaning, now)
+    written = with_defaults(schedule.fields) | {"payload": Raw(payload) if payload is not None else None}
     view = {
         "name": schedule.name,
         **{name: written[name] for name in ScheduleRequest.model_fields if name in written},
@@ -36,7 +36,7 @@ def schedule_view(schedule: Schedule, payload: str | None, now: datetime) -> dic
         "next": [next_view(each) for each in _next(schedule, definition, state, now)],
         "warnings": _warnings(definition, state, now),
         "paused": _pause(schedule.paused) if state is ScheduleState.PAUSED else None,
-        "broken": (schedule.broken or fault) if state is ScheduleState.BROKEN else None,
+        "broken": fault,
     }
     return {name: value for name, value in view.items() if value is not None}
 
@@ -81,16 +81,6 @@ def current_view(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _definition(schedule: Schedule) -> tuple[Definition | None, str | None]:
-    """Return what a schedule means, or why that cannot be read."""
-    faults: list[Fault] = []
-    try:
-        definition = define(schedule.name, read_stored(schedule.fields), schedule.created_at, faults)
-    except Malformed as error:
-        return None, str(error)
-    return definition, "; ".join(f"{fault.field} {fault.message}" for fault in faults) or None
-
-
 def _next(schedule: Schedule, definition: Definition | None, state: ScheduleState, now: datetime) -> Iterator[Planned]:
     """Return the slots that come: those after the pause, if it ends by itself."""
     until = schedule.paused.until if schedule.paused else None
@@ -98,7 +88,7 @@ def _next(schedule: Schedule, definition: Definition | None, state: ScheduleStat
         case ScheduleState.ACTIVE if definition:
             return islice(planned_from(definition.timetable, now + MILLISECOND), SHOWN)
         case ScheduleState.PAUSED if definition and until:
-            return islice(planned_from(definition.timetable, until + MILLISECOND), SHOWN)
+            return islice(planned_from(definition.timetable, until), SHOWN)
     return iter(())
 
 
@@ -116,6 +106,5 @@ def _pause(pause: Pause | None) -> dict[str, str] | None:
         "until": shown(pause.until) if pause.until else None,
         "reason": pause.reason,
         "by": pause.by,
-        "on_resume": pause.on_resume.value,
     }
     return {name: value for name, value in facts.items() if value is not None}

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from onthedot.http.jobs_in import payload_text
-from onthedot.http.json_text import write
+from onthedot.http.json_text import canonical, plain, write
 from onthedot.http.problems import Answer, Problem, Refuse
 from onthedot.http.requests import Request
 from onthedot.http.schedule_models import ScheduleRequest
@@ -20,20 +20,23 @@ from onthedot.rules.jobs import NAME
 from onthedot.rules.limits import judge_limits
 from onthedot.rules.said import Said
 from onthedot.rules.schedules import Schedule
-from onthedot.steps.edit import Mismatch, Saved, Wanted, remove, save
+from onthedot.steps.delete import remove
+from onthedot.steps.edit import Mismatch, Saved, Wanted, save
 from onthedot.steps.ports import World
 
 IF_MATCH = "If-Match"
+SAME = object()
+"""Stands for the payload that is there already."""
 VERSION = re.compile(r'(?:W/)?"?(?P<version>[0-9]{1,15})"?')
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A schedule as somebody wrote it, and its payload as JSON text, if it has another."""
+    """A schedule as somebody wrote it, and its payload, if it has another."""
 
     name: str
     raw: Mapping[str, Any]
-    payload: str | None
+    payload: Any
 
 
 def put_schedule(world: World, request: Request) -> Answer:
@@ -43,8 +46,7 @@ def put_schedule(world: World, request: Request) -> Answer:
 
     def make(before: Schedule | None, now: datetime) -> Wanted:
         born_at = before.created_at if before and before.readable else now
-        payload = payload_text(raw, "", known)
-        return _wanted(world, Written(name, raw, payload), born_at, now, known)
+        return _wanted(world, Written(name, raw, raw.get("payload")), born_at, now, known)
 
     return _answer(world, request, save(world, name, make, request.caller, seen))
 
@@ -57,7 +59,9 @@ def patch_schedule(world: World, request: Request) -> Answer:
     def make(before: Schedule | None, now: datetime) -> Wanted | None:
         if before is None:
             return None
-        payload = payload_text(raw, "", known) if "payload" in raw else None
+        if not before.readable:
+            raise Refuse(Problem(409, f"the schedule must be written whole, with PUT: {before.broken}"))
+        payload = raw.get("payload") if "payload" in raw else SAME
         return _wanted(world, Written(name, edited(before.fields, raw), payload), before.created_at, now, known)
 
     return _answer(world, request, save(world, name, make, request.caller, seen))
@@ -137,14 +141,14 @@ def _wanted(world: World, written: Written, born_at: datetime, now: datetime, kn
 
     Raises: Invalid, with everything that is wrong, also what was `known` before.
     """
-    faults = list(known)
-    fields = check(ScheduleRequest, written.raw, "", faults)
+    faults, raw = list(known), {name: plain(value) for name, value in written.raw.items() if name != "payload"}
+    fields = check(ScheduleRequest, raw, "", faults)
+    payload = None if written.payload is SAME else payload_text({"payload": written.payload}, "", faults)
     judge_limits(Said(fields, faults), world.timing.max_timeout, now)
-    definition = define(written.name, fields, born_at, faults)
+    definition = define(written.name, fields, born_at, faults, now)
     if faults or definition is None:
         raise Invalid(faults)
-    raw = {name: value for name, value in written.raw.items() if name != "payload"}
-    return Wanted(raw, written.payload, definition)
+    return Wanted(raw, payload, None if payload is None else canonical(written.payload), definition)
 
 
 def _answer(world: World, request: Request, result: Saved | Schedule | Mismatch | None) -> Answer:

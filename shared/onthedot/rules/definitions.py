@@ -41,10 +41,12 @@ DEFAULTS: Fields = MappingProxyType(
         "on_gap": "after",
         "on_repeat": "first",
         "spread": 0,
-        "exclude": (),
+        "exclude": [],
     }
 )
 """What a schedule means by leaving a field out, as people write it."""
+LONGEST_GRACE = 31 * 86_400_000
+"""Units: milliseconds. What is late and not missed is planned whatever the limit says, so it is bounded here."""
 MOST_CAUGHT_UP = 10_000
 FASTEST = 6_000
 MOST_DEAD = 50
@@ -73,15 +75,18 @@ class Definition:
     pause_after: int | None = None
 
 
-def define(name: str, fields: Fields, born_at: datetime, faults: list[Fault]) -> Definition | None:
+def define(
+    name: str, fields: Fields, born_at: datetime, faults: list[Fault], said_at: datetime | None = None
+) -> Definition | None:
     """Return what a schedule means; `None`, and faults, when something is wrong with it.
 
-    The ranges of timeout, start_within and retry were judged when they were said (see `limits`).
+    How far ahead times may lie is judged only when they are said (at `said_at`), and so are the ranges of timeout,
+    start_within and retry (see `limits`).
     """
     said = Said(fields, faults)
     if not said.has("handler"):
         said.blame("handler", "is missing", Kind.MALFORMED)
-    timetable = timetable_of(name, fields, born_at, faults)
+    timetable = timetable_of(name, fields, born_at, faults, said_at)
     missed, limits = missed_of(fields, faults), limits_of(fields)
     pause_after = said.number("pause_after", 1, MOST_DEAD)
     if faults or timetable is None:
@@ -104,12 +109,17 @@ def missed_of(fields: Fields, faults: list[Fault]) -> MissedRule:
     said = Said(fields, faults)
     rule = {
         "missed": Missed(fields["missed"]) if "missed" in fields else None,
-        "grace": said.span("grace", 0, LONGEST),
+        "grace": said.span("grace", 0, LONGEST_GRACE),
         "window": said.span("catch_up_window", 1_000, LONGEST),
         "limit": said.number("catch_up_limit", 1, MOST_CAUGHT_UP),
         "rate": said.number("catch_up_rate", 1, FASTEST),
     }
     return MissedRule(**{name: value for name, value in rule.items() if value is not None})
+
+
+def with_defaults(fields: Fields) -> dict[str, Any]:
+    """Return a schedule's fields with what is meant by those that were left out."""
+    return {**DEFAULTS, **fields}
 
 
 def edited(stored: Fields, patch: Fields) -> dict[str, Any]:

@@ -69,7 +69,8 @@ class Job:
     """One piece of work to run once at a time, identified by `(schedule, slot)`.
 
     A one-off has the hash of the `request` that made it; the job of a slot has the `generation` and `version` of its
-    schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before.
+    schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before. One that somebody
+    gave another time is `pinned` there: no edit of its schedule takes it back.
     """
 
     schedule: str
@@ -86,6 +87,7 @@ class Job:
     local_slot: str | None = None
     fold: int | None = None
     overlap: str | None = None
+    pinned: bool | None = None
     group: str | None = None
     timeout: timedelta | None = None
     retry: Retry | None = None
@@ -122,8 +124,8 @@ class Job:
 
     @property
     def untouched(self) -> bool:
-        """Whether no attempt was made yet, and it waits for its first."""
-        return self.state is State.SCHEDULED and self.attempt == 0
+        """Whether no attempt was made yet, and nobody gave it another time: what its schedule planned may be undone."""
+        return self.state is State.SCHEDULED and self.attempt == 0 and not self.pinned
 
     @property
     def pending(self) -> bool:
@@ -183,7 +185,8 @@ def ended(
 def moved(job: Job, run_at: datetime) -> Job:
     """Return the job due at another time; what bounds its start moves with it."""
     shift = run_at - job.run_at
-    return replace(job, run_at=run_at, start_before=job.start_before + shift if job.start_before else None)
+    start_before = job.start_before + shift if job.start_before else None
+    return replace(job, run_at=run_at, start_before=start_before, pinned=job.of_schedule or None)
 
 
 def key_of(job_id: str) -> tuple[str, str] | None:

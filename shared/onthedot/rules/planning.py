@@ -22,6 +22,8 @@ from onthedot.rules.slots import Slot, next_slots
 
 PLAN_AHEAD = timedelta(minutes=10)
 """How far ahead slots become jobs: more than any hand-over needs, and near enough for SQS to hold them."""
+ASKS_WITHIN = timedelta(seconds=20)
+"""By then a start has asked its schedule: the margin, and what clocks may differ by."""
 MOST_JOBS = 97
 """A transaction takes 100 writes: the schedule, two ranges of skipped slots, and these."""
 
@@ -74,6 +76,8 @@ def advanced(schedule: Schedule, chunk: Chunk, stamp: str) -> Schedule:
     """Return the schedule once a chunk of it is planned; with no further slot it has ended."""
     until = max(schedule.planned_until, chunk.until)
     planned = replace(schedule, planned_until=until, paced_until=chunk.paced_until, stamp=stamp)
+    if chunk.next is None and schedule.paused is not None:
+        return replace(planned, next_at=schedule.paused.until, next_local=None)
     return with_next(planned, chunk.next)
 
 
@@ -122,8 +126,12 @@ class Place(StrEnum):
     FREE = "free"  # it has become free: tried again
 
 
-def place_of(there: Job | None, schedule: Schedule) -> Place:
-    """Return what became of the place of a slot; `there` is the job in it."""
+def place_of(there: Job | None, schedule: Schedule, now: datetime) -> Place:
+    """Return what became of the place of a slot; `there` is the job in it.
+
+    A job of an older version that has just started has perhaps not asked its schedule yet, which wants it no more. One
+    that runs for longer has: the slot is its.
+    """
     if there is None:
         return Place.FREE
     if there.generation != schedule.generation:
@@ -131,7 +139,8 @@ def place_of(there: Job | None, schedule: Schedule) -> Place:
     if there.version == schedule.version or there.slot <= to_text(schedule.since):
         return Place.TAKEN
     if there.state is State.RUNNING:
-        return Place.BLOCKED
+        asks = there.started_at is None or now - there.started_at <= ASKS_WITHIN
+        return Place.BLOCKED if asks else Place.TAKEN
     return Place.FREE if there.untouched else Place.TAKEN
 
 

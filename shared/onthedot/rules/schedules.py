@@ -18,6 +18,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import Payload
 from onthedot.rules.slots import Slot
 
@@ -55,6 +56,12 @@ class Pause:
     reason: str | None
     by: str
     on_resume: OnResume
+
+    @property
+    def last_until(self) -> datetime:
+        """The last instant of a pause that ends by itself: a slot at its end is the first that runs again."""
+        assert self.until is not None, "it does not end by itself"
+        return self.until - MILLISECOND
 
     def holds(self, now: datetime) -> bool:
         """Tell whether the pause is not over yet."""
@@ -98,16 +105,9 @@ class Schedule:
         """Whether its row could be read; else only its name is known."""
         return bool(self.generation)
 
-    def state_at(self, now: datetime) -> ScheduleState:
-        """Return the state; a pause that is over is over, also while nobody has written that down."""
-        if self.broken is not None:
-            return ScheduleState.BROKEN
-        over = self.state is ScheduleState.PAUSED and not self.is_paused(now)
-        return ScheduleState.ACTIVE if over else self.state
-
     def is_paused(self, now: datetime) -> bool:
         """Tell whether its jobs may not start now."""
-        return self.state is ScheduleState.PAUSED and self.paused is not None and self.paused.holds(now)
+        return self.paused is not None and self.paused.holds(now)
 
 
 def coming(slot: Slot) -> Coming:
@@ -144,13 +144,18 @@ def paused(schedule: Schedule, pause: Pause, stamp: str) -> Schedule:
 
 
 def resumed(schedule: Schedule, at: datetime, stamp: str) -> Schedule:
-    """Return the schedule after its pause; slots that passed meanwhile are left behind, unless they are missed."""
-    missed = schedule.paused is not None and schedule.paused.on_resume is OnResume.MISSED
+    """Return the schedule after its pause; slots that passed meanwhile are left behind, unless they are missed.
+
+    Where a pause is ended before its time, what was planned to follow it may have more before it now.
+    """
+    pause = schedule.paused
+    missed = pause is not None and pause.on_resume is OnResume.MISSED
+    early = pause is not None and pause.until is not None and at < pause.last_until
     return replace(
         schedule,
         state=ScheduleState.ACTIVE,
         paused=None,
         resumed_at=at,
-        planned_until=schedule.planned_until if missed else max(schedule.planned_until, at),
+        planned_until=schedule.planned_until if missed else at if early else max(schedule.planned_until, at),
         stamp=stamp,
     )

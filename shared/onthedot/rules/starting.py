@@ -71,7 +71,7 @@ def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standi
         return Standing.IN_FORCE
     if schedule.is_paused(now):
         return Standing.PAUSED
-    later = schedule.version != job.version and job.slot > to_text(schedule.since)
+    later = schedule.version != job.version and job.slot > to_text(schedule.since) and not job.pinned
     return Standing.SUPERSEDED if later and job.attempt == 1 else Standing.IN_FORCE
 
 

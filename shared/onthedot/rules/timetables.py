@@ -32,15 +32,20 @@ DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def timetable_of(
-    name: str, fields: Mapping[str, Any], born_at: datetime | None, faults: list[Fault], path: str = ""
+    name: str,
+    fields: Mapping[str, Any],
+    born_at: datetime | None,
+    faults: list[Fault],
+    said_at: datetime | None = None,
 ) -> Timetable | None:
     """Return what decides the slots; `None`, and faults, when something is wrong with it.
 
     A rhythm without an anchor, and a rule without `starts_at`, begin at `born_at`; `None` when that is wrong itself.
+    How far ahead a time may lie is judged when it is said, and never again.
     """
-    said, before = Said(fields, faults, path), len(faults)
+    said, before = Said(fields, faults), len(faults)
     zone = said.zone()
-    starts_at, ends_at, anchor = (_instant(said, each, zone, born_at) for each in ("starts_at", "ends_at", "anchor"))
+    starts_at, ends_at, anchor = (_instant(said, each, zone, said_at) for each in ("starts_at", "ends_at", "anchor"))
     if starts_at and ends_at and ends_at <= starts_at:
         said.blame("ends_at", "is not after starts_at")
     start = _start(said, zone, starts_at, born_at)
@@ -76,16 +81,16 @@ def usual_zone() -> ZoneInfo:
     return zone
 
 
-def _instant(said: Said, name: str, zone: ZoneInfo | None, born_at: datetime | None) -> datetime | None:
+def _instant(said: Said, name: str, zone: ZoneInfo | None, said_at: datetime | None) -> datetime | None:
     """Return the instant of a time; a local one whose zone is wrong has that fault alone."""
     time: Time | None = said.fields.get(name)
     if time is None or (time.offset is None and said.is_wrong("zone")):
         return None
-    return said.judged(name, lambda: _within_reach(meant(time, zone), born_at))
+    return said.judged(name, lambda: _within_reach(meant(time, zone), said_at))
 
 
-def _within_reach(instant: datetime, born_at: datetime | None) -> datetime:
-    if born_at is not None and instant > horizon(born_at):
+def _within_reach(instant: datetime, said_at: datetime | None) -> datetime:
+    if said_at is not None and instant > horizon(said_at):
         raise Refused(f"is more than {HORIZON_YEARS} years ahead")
     if not LEAST_YEAR <= instant.year <= LAST_YEAR:
         raise Refused(f"is not within the years {LEAST_YEAR} to {LAST_YEAR}")

@@ -10,37 +10,34 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from onthedot.rules.definitions import TIMING, Definition
+from onthedot.rules.definitions import TIMING, Definition, with_defaults
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.history import Record, of_left_behind, of_pause, of_version
+from onthedot.rules.history import Record, of_left_behind, of_version
 from onthedot.rules.instants import up_to_second
-from onthedot.rules.jobs import Job, Payload, State, ended
+from onthedot.rules.jobs import Job, Payload
 from onthedot.rules.missed import Planned
 from onthedot.rules.planning import job_of
 from onthedot.rules.schedules import Schedule, ScheduleState, coming, with_next
 from onthedot.rules.slots import Slot, next_slots
-from onthedot.rules.starting import Standing
 from onthedot.rules.zones import database_version
-from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS
 from onthedot.steps.payloads import SLACK, place_for_all
 from onthedot.steps.ports import World
-from onthedot.steps.settle import TRIES, Settled, deadline, plan_at_once, settle, withdraw
+from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle, withdraw
 
 NO_PAYLOAD = "null"
-MOST_CANCELLED = 1_000
-"""Jobs that a deletion looks through: a schedule of every minute has 43,200 in a month, and the caller waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a schedule shall be: its fields as they were written, its payload as JSON text, and what they mean.
 
-    Without a payload, the one that is there stays.
+    `canonical` is one text for all payloads that mean the same. Without a payload, the one that is there stays.
     """
 
     fields: Mapping[str, Any]
     payload: str | None
+    canonical: str | None
     definition: Definition
 
 
@@ -85,26 +82,6 @@ def save(world: World, name: str, make: Make, by: str, seen: int | None) -> Save
     raise Unavailable(f"{name} changes faster than its edit can be decided; try again")
 
 
-def remove(world: World, name: str, seen: int | None) -> Schedule | Mismatch | None:
-    """Delete a schedule with its planned jobs; `None` when there is none."""
-    give_up_at = deadline(world)
-    for _ in range(TRIES):
-        before = world.schedules.get(name)
-        if before is None:
-            return None
-        if seen is not None and before.version != seen:
-            return Mismatch(before)
-        settled = settle(world, before, give_up_at)
-        if settled is None:
-            continue
-        if world.schedules.write(settled.schedule, None, _past(world, settled)) is None:
-            world.journal.schedule(Event.SCHEDULE_DELETED, name)
-            _forget_payload(world, settled.schedule)
-            _cancel_planned(world, settled.schedule)
-            return settled.schedule
-    raise Unavailable(f"{name} changes faster than its deletion can be decided; try again")
-
-
 def _save(
     world: World, name: str, before: Schedule | None, wanted: Wanted, by: str, give_up_at: datetime
 ) -> Saved | None:
@@ -119,12 +96,11 @@ def _save(
         after, records = _edited(world, before, wanted, by, at), _left(world, before, wanted, at)
     after = _with_payload(world, before, after, wanted)
     if world.schedules.write(before, after, records) is not None:
-        _forget_payload(world, after, before)
         return None
     world.journal.schedule(Event.SCHEDULE_EDITED if before else Event.SCHEDULE_CREATED, name)
     if before is not None:
         withdraw(world, after, after.since, lambda job: _is_former(job, after))
-        _forget_payload(world, before, after)
+        forget_payload(world, before, after)
     return Saved(plan_at_once(world, after, give_up_at), created=before is None)
 
 
@@ -139,7 +115,8 @@ def _left(world: World, before: Schedule, wanted: Wanted, at: datetime) -> list[
 
 def _restarts(before: Schedule, wanted: Wanted) -> bool:
     """Tell whether an edit begins the timetable anew."""
-    return any(before.fields.get(name) != wanted.fields.get(name) for name in TIMING)
+    was, will = with_defaults(before.fields), with_defaults(wanted.fields)
+    return any(was.get(name) != will.get(name) for name in TIMING)
 
 
 def _is_former(job: Job, schedule: Schedule) -> bool:
@@ -147,19 +124,11 @@ def _is_former(job: Job, schedule: Schedule) -> bool:
     return job.generation == schedule.generation and (job.version or 0) < schedule.version
 
 
-def _past(world: World, settled: Settled) -> list[Record]:
-    """Return what is kept of a schedule that is deleted now."""
-    schedule, kept_until = settled.schedule, settled.at + world.timing.retention
-    records = [of_version(schedule, settled.at, kept_until)]
-    if schedule.paused is not None:
-        records.append(of_pause(schedule, schedule.paused, settled.at, kept_until))
-    return records
-
-
 def _is_same(schedule: Schedule, wanted: Wanted) -> bool:
     if schedule.state is ScheduleState.BROKEN:
         return False
-    return dict(schedule.fields) == dict(wanted.fields) and schedule.payload_hash == _hash(wanted, schedule)
+    same = with_defaults(schedule.fields) == with_defaults(wanted.fields)
+    return same and schedule.payload_hash == _hash(wanted, schedule)
 
 
 def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, by: str) -> Schedule:
@@ -214,7 +183,7 @@ def _hash(wanted: Wanted, before: Schedule | None) -> str:
     """Return what tells the payload that is wanted from others."""
     if wanted.payload is None and before is not None:
         return before.payload_hash
-    return sha256((wanted.payload or NO_PAYLOAD).encode()).hexdigest()[:32]
+    return sha256((wanted.canonical or NO_PAYLOAD).encode()).hexdigest()[:32]
 
 
 def _with_payload(world: World, before: Schedule | None, after: Schedule, wanted: Wanted) -> Schedule:
@@ -226,29 +195,12 @@ def _with_payload(world: World, before: Schedule | None, after: Schedule, wanted
     return replace(after, payload=place_for_all(world, some_job, wanted.payload or NO_PAYLOAD))
 
 
-def _forget_payload(world: World, former: Schedule, current: Schedule | None = None) -> None:
+def forget_payload(world: World, former: Schedule, current: Schedule | None = None) -> None:
     """Let a payload expire once no job planned with it can need it; if that fails it stays, and costs a little."""
     name = former.payload.stored_as
     if name is None or (current is not None and current.payload.stored_as == name):
         return
     try:
         world.payloads.expire(former.key, name, up_to_second(world.clock.now() + world.timing.retention + SLACK))
-    except Unavailable:
-        return
-
-
-def _cancel_planned(world: World, schedule: Schedule) -> None:
-    """Cancel the newest jobs that wait for their first attempt; what fails here or is older, the start decides."""
-    now, keep = world.clock.now(), world.timing.retention
-
-    def cancel(job: Job) -> None:
-        after = ended(job, State.CANCELLED, now, keep, reason=Standing.DELETED.value)
-        if world.jobs.change(job, after).won:
-            world.journal.job(Event.JOB_CANCELLED, after)
-
-    try:
-        newest = world.indexes.newest(schedule.key, FIRST_SLOT, PAST_SLOTS, MOST_CANCELLED)
-        mine = [job for job in newest if job.untouched and job.generation == schedule.generation]
-        world.side_by_side(cancel, mine)
     except Unavailable:
         return

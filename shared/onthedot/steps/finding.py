@@ -7,6 +7,7 @@ from datetime import datetime
 from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job
 from onthedot.rules.missed import EVER
+from onthedot.rules.reading import read_schedule, state_of
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.listing import SIZE_WITHOUT, Found, Page
 from onthedot.steps.ports import World
@@ -31,7 +32,7 @@ class WantedSchedules:
         return (
             schedule.name.startswith(self.prefix)
             and self.group in {None, schedule.fields.get("group")}
-            and self.state in {None, schedule.state_at(now)}
+            and (self.state is None or self.state is state_of(schedule, read_schedule(schedule), now))
         )
 
 

@@ -6,13 +6,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from onthedot.rules.definitions import define, read_stored
-from onthedot.rules.errors import Fault
 from onthedot.rules.events import Event
 from onthedot.rules.history import MOVED, PAUSE, SKIPPED, VERSION, Record
-from onthedot.rules.inputs import Malformed
 from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.ledger import PAUSED, Kind, Past, Range, Row, Term, ledger
+from onthedot.rules.reading import read_fields
 from onthedot.rules.schedules import OnResume, Pause, Schedule
 from onthedot.rules.slots import Timetable
 from onthedot.steps.finding import jobs_between
@@ -81,12 +79,8 @@ def _is_of(record: Record, schedule: Schedule) -> bool:
 
 
 def _timetable(name: str, fields: Mapping[str, Any], born_at: datetime) -> Timetable | None:
-    faults: list[Fault] = []
-    try:
-        definition = define(name, read_stored(fields), born_at, faults)
-    except Malformed:
-        return None
-    return definition.timetable if definition else None
+    meaning = read_fields(name, fields, born_at)
+    return None if isinstance(meaning, str) else meaning.timetable
 
 
 def _range(record: Record) -> Range:

@@ -13,6 +13,7 @@ from onthedot.steps.ports import World
 
 SLACK = timedelta(days=400)
 """How long past a job's time its payload is kept, beyond the retention: for the longest outage, and for moves."""
+UNADOPTED = timedelta(days=1)
 LEAST_SLACK = timedelta(days=60)
 
 
@@ -30,14 +31,15 @@ def place(world: World, job: Job, text: str) -> Job:
 def place_for_all(world: World, some_job: Job, text: str) -> Payload:
     """Return the payload of all jobs of a schedule, placed as one of them needs it, and stored if it lies apart.
 
-    One that lies apart is stored once, for all of them, and expires only when its schedule gives it up.
+    One that lies apart is stored once, for all of them. It expires tomorrow, unless a schedule is written that names
+    it: then only when that gives it up.
     """
     size = len(text.encode())
     inside = Payload(size, text=text)
     if world.payloads.fits(replace(some_job, payload=inside)):
         return inside
     name = f"payload#{world.clock.token()}"
-    world.payloads.store(some_job.schedule, name, text, None)
+    world.payloads.store(some_job.schedule, name, text, up_to_second(world.clock.now() + UNADOPTED))
     return Payload(size, stored_as=name)
 
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from onthedot.rules.agenda import wake_at
-from onthedot.rules.definitions import Definition, define, read_stored
-from onthedot.rules.errors import Fault, Unavailable
+from onthedot.rules.definitions import Definition
+from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
-from onthedot.rules.inputs import Malformed
 from onthedot.rules.jobs import Job
 from onthedot.rules.missed import EVER
 from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
-from onthedot.rules.schedules import Schedule, ScheduleState, coming, resumed, with_next
+from onthedot.rules.reading import read_schedule
+from onthedot.rules.schedules import OnResume, Schedule, ScheduleState, coming, resumed, with_next
 from onthedot.rules.slots import EPOCH, next_slots
 from onthedot.rules.timing import TICK
 from onthedot.rules.zones import database_version
@@ -27,6 +27,8 @@ from onthedot.steps.retime import retime
 
 PATIENCE = 5
 """How often a slot is tried whose place another job is leaving: one that an edit has superseded is gone at once."""
+MOST_REASON = 400
+"""Characters of a reason that are kept."""
 TRIES = 100
 """How often a chunk is written anew; each time at least one slot is left out, or its place has become free."""
 
@@ -73,13 +75,26 @@ def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> Shar
 def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
     """Make the jobs of a schedule's slots up to an instant; another planner's work is left to it."""
     definition = definition_of(world, schedule)
-    if definition is None or schedule.state is ScheduleState.ENDED or schedule.is_paused(world.clock.now()):
+    if definition is None or schedule.state is ScheduleState.ENDED:
         return Progress(schedule, [], done=True)
+    if schedule.is_paused(world.clock.now()):
+        return _plan_after_pause(world, schedule, definition, until, has_time)
     awake = end_pause(world, schedule, definition, world.clock.now()) if schedule.paused else schedule
     timed = retime(world, awake, definition) if awake else None
     if timed is None:
         return Progress(schedule, [], done=False)
     return _plan(world, timed, definition, until, has_time)
+
+
+def _plan_after_pause(
+    world: World, schedule: Schedule, definition: Definition, until: datetime, has_time: Callable[[], bool]
+) -> Progress:
+    """Plan the slots that follow a pause which ends by itself soon; their jobs may start from its end on."""
+    pause = schedule.paused
+    if pause is None or pause.until is None or pause.until > until or pause.on_resume is OnResume.MISSED:
+        return Progress(schedule, [], done=True)
+    awake = replace(schedule, planned_until=max(schedule.planned_until, pause.last_until))
+    return _plan(world, awake, definition, until, has_time)
 
 
 def end_pause(world: World, schedule: Schedule, definition: Definition, now: datetime) -> Schedule | None:
@@ -89,11 +104,10 @@ def end_pause(world: World, schedule: Schedule, definition: Definition, now: dat
     """
     pause = schedule.paused
     assert pause is not None, "who asks has looked"
-    at = min(now, pause.until or now)
+    at = min(now, pause.last_until) if pause.until else now
     after = resumed(schedule, at, world.clock.token())
     following = next_slots(definition.timetable, after.planned_until, 1)
-    if following:
-        after = with_next(after, coming(following[0]))
+    after = with_next(after, coming(following[0]) if following else None)
     record = of_pause(schedule, pause, at, now + world.timing.retention)
     if world.schedules.write(schedule, after, [record]) is not None:
         return None
@@ -124,16 +138,11 @@ def _plan(
 
 def definition_of(world: World, schedule: Schedule) -> Definition | None:
     """Return what a schedule means; one that cannot be read becomes broken, with the reason."""
-    faults: list[Fault] = []
-    try:
-        fields = read_stored(schedule.fields)
-        definition = define(schedule.name, fields, schedule.created_at, faults)
-    except Malformed as error:
-        definition, faults = None, [Fault("", str(error))]
-    reason = schedule.broken or "; ".join(f"{fault.field} {fault.message}".strip() for fault in faults)
-    if definition is not None and not reason:
-        return definition
-    if world.schedules.mark_broken(schedule, reason[:400] or "it has no definition", world.clock.token()):
+    meaning = read_schedule(schedule)
+    if not isinstance(meaning, str):
+        return meaning
+    reason = meaning[:MOST_REASON]
+    if world.schedules.mark_broken(schedule, reason, world.clock.token()):
         world.journal.schedule(Event.SCHEDULE_BROKEN, schedule.name, reason=reason)
     return None
 
@@ -150,10 +159,14 @@ def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool])
 
 def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
     """Plan a schedule; whatever is wrong with it stops no other, and the next tick tries again."""
+    if not has_time():
+        return Progress(schedule, [], done=False)
     try:
         return plan(world, schedule, until, has_time)
     except Exception as error:
-        world.journal.schedule(Event.SCHEDULE_FAILED, schedule.name, reason=f"{type(error).__name__}: {error}"[:400])
+        world.journal.schedule(
+            Event.SCHEDULE_FAILED, schedule.name, reason=f"{type(error).__name__}: {error}"[:MOST_REASON]
+        )
         return Progress(schedule, [], done=False)
 
 
@@ -191,10 +204,10 @@ def _drafts(world: World, schedule: Schedule, definition: Definition, chunk: Chu
 
 def _places(world: World, schedule: Schedule, jobs: Sequence[Job]) -> dict[Place, set[str]]:
     """Return the slots whose places were not free, by what is there."""
-    there = {job.slot: job for job in world.indexes.read([job.key for job in jobs])}
+    there, now = {job.slot: job for job in world.indexes.read([job.key for job in jobs])}, world.clock.now()
     places: dict[Place, set[str]] = {place: set() for place in Place}
     for job in jobs:
-        places[place_of(there.get(job.slot), schedule)].add(job.slot)
+        places[place_of(there.get(job.slot), schedule, now)].add(job.slot)
     return places
 
 

@@ -65,8 +65,8 @@ class Payloads(Protocol):
     def fits(self, job: Job) -> bool:
         """Tell whether the job's item, at its largest, costs one write unit with its payload inside."""
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
-        """Write a payload next to its jobs, to expire when none can need it any more, if that is known."""
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
+        """Write a payload next to its jobs, to expire when none can need it any more."""
 
     def expire(self, schedule: str, name: str, at: datetime) -> None:
         """Let a payload that no new job will need expire."""

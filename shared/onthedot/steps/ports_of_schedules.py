@@ -68,7 +68,7 @@ class Schedules(Protocol):
 
         Shape: at most 100 of all. A job is written where there is none, or one of a former generation that is not
         running, or one of an older version that is untouched and would now be superseded. One that is `withdrawn` is
-        deleted, if it is as it was read.
+        deleted, if it is as it was read. A payload that the schedule names anew is adopted: it expires no more.
         """
 
     def history(self, name: str) -> list[Record]:

@@ -7,13 +7,14 @@ finds that out when it starts, and the dispatcher plans what is new.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from onthedot.rules.errors import Unavailable
+from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.jobs import Job
 from onthedot.rules.planning import PLAN_AHEAD
-from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.schedules import Coming, Schedule, ScheduleState, local_mark, with_next
 from onthedot.rules.timing import WRITE
 from onthedot.steps.finding import untouched_jobs
 from onthedot.steps.plan import plan
@@ -68,6 +69,19 @@ def withdraw(world: World, schedule: Schedule, after: datetime, is_void: Callabl
         world.side_by_side(world.jobs.remove, void)
     except Unavailable:
         return
+
+
+def plan_again(world: World, job: Job) -> None:
+    """Have the slot of a job that was superseded planned anew, if the planner passed it because the job ran."""
+    slot = from_text(job.slot)
+    for _ in range(TRIES):
+        schedule = world.schedules.get(job.schedule.removeprefix("schedule#"))
+        if schedule is None or schedule.planned_until < slot or schedule.generation != job.generation:
+            return
+        back = Coming(slot, local_mark(job.local_slot or "", job.fold or 0))
+        after = replace(schedule, planned_until=slot - MILLISECOND, stamp=world.clock.token())
+        if world.schedules.write(schedule, with_next(after, back), []) is None:
+            return
 
 
 def deadline(world: World) -> datetime:

@@ -15,6 +15,7 @@ from onthedot.rules.policies import Policies, Policy
 from onthedot.rules.starting import Standing, Verdict, judge, lease_over_at
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
+from onthedot.steps.settle import plan_again
 from onthedot.steps.turns import pass_turn_on, standing_of
 
 WORKER_DIED = "worker died"
@@ -182,9 +183,11 @@ def _superseded(world: World, job: Job) -> Start:
     except Unavailable:
         change_while_ours(world, job, given_back(job))
         return LOOK_AGAIN
-    if gone:
-        world.journal.job(Event.JOB_SUPERSEDED, job)
-    return Drop(Verdict.OVER) if gone else LOOK_AGAIN
+    if not gone:
+        return LOOK_AGAIN
+    world.journal.job(Event.JOB_SUPERSEDED, job)
+    plan_again(world, job)
+    return Drop(Verdict.OVER)
 
 
 def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:

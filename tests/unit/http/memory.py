@@ -17,7 +17,7 @@ from onthedot.rules.jobs import Job
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import Timing
 from onthedot.steps.ports import Depth, Index, Refusal, Shard, ShardRow, World, Written
-from onthedot.steps.ports_of_schedules import Refused
+from onthedot.steps.ports_of_schedules import Allowed, Marked, Refused, Slots
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 SHARDS = 4
@@ -91,7 +91,7 @@ class Payloads:
     def fits(self, job: Job) -> bool:
         return job.payload.size <= 100
 
-    def store(self, schedule: str, name: str, text: str, kept_until: datetime | None) -> None:
+    def store(self, schedule: str, name: str, text: str, kept_until: datetime) -> None:
         self.rows[name] = text
 
     def expire(self, schedule: str, name: str, at: datetime) -> None:
@@ -173,6 +173,9 @@ class Shards:
     def claim_sweep(self, shard: Shard, now: datetime) -> bool:
         raise NotImplementedError
 
+    def note_tzdata(self, shard: Shard, version: str) -> bool:
+        raise NotImplementedError
+
     def release(self, shard: Shard) -> None:
         raise NotImplementedError
 
@@ -220,6 +223,17 @@ class Schedules:
             del self.jobs.rows[job.key]
         self.records += records
         return None
+
+    def history(self, name: str) -> list[Record]:
+        return sorted((record for record in self.records if record.name == name), key=lambda record: record.part)
+
+    def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
+        there = self.rows.get(name)
+        now: dict[str, str | None] = {"busy": there.busy, "waiting": there.waiting} if there else {}
+        if there is None or not all(now[key] in may for key, may in allowed.items()):
+            return Marked(False, there)
+        self.rows[name] = replace(there, **slots)  # type: ignore[arg-type]
+        return Marked(True, self.rows[name])
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
         self.rows[schedule.name] = replace(schedule, state=ScheduleState.BROKEN, broken=reason, stamp=stamp)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.http.memory import event
 
 from onthedot.http.preview import preview
+from onthedot.http.preview_models import Preview, PreviewRequest
 from onthedot.http.requests import Request, request_of
-from onthedot.http.schedule_models import Preview, PreviewRequest
 from onthedot.http.shapes import fields_of
 from onthedot.rules.errors import Fault, Invalid, Kind
 from onthedot.steps.ports import World

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from onthedot.http.preview_models import PreviewRequest
 from onthedot.http.schedule_models import (
+    DryRunQuery,
     PauseRequest,
-    PreviewRequest,
-    ResumeQuery,
     ScheduleJobsQuery,
     SchedulePatch,
     ScheduleQuery,
@@ -106,9 +106,9 @@ def test_a_pause_has_a_reason_of_500_characters() -> None:
 
 
 def test_queries_are_texts() -> None:
-    assert checked(ResumeQuery, {"dry_run": "true"})[0] == {"dry_run": True}
-    assert checked(ResumeQuery, {"dry_run": "false"})[0] == {"dry_run": False}
-    assert checked(ResumeQuery, {"dry_run": "1"})[1] == {"dry_run"}
+    assert checked(DryRunQuery, {"dry_run": "true"})[0] == {"dry_run": True}
+    assert checked(DryRunQuery, {"dry_run": "false"})[0] == {"dry_run": False}
+    assert checked(DryRunQuery, {"dry_run": "1"})[1] == {"dry_run"}
     query = {"limit": "100", "cursor": "x", "prefix": "nightly.", "group": "g", "state": "paused"}
     assert checked(ScheduleQuery, query)[1] == set()
     assert checked(ScheduleQuery, {"limit": "101", "prefix": "", "state": "dead"})[1] == {"limit", "prefix", "state"}
