@@ -33,6 +33,7 @@ from onthedot.messages import ShardMessage
 from onthedot.rules.jobs import Payload
 from onthedot.rules.planning import MOST_JOBS
 from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.zones import database_version
 from onthedot.steps.dispatch import dispatch
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
@@ -187,6 +188,7 @@ def _schedule(name: str, rule: dict[str, Any], now: datetime) -> Schedule:
         changed_at=now,
         changed_by="benchmark",
         stamp="stamp",
+        tzdata=database_version(),
     )
 
 
