@@ -22,6 +22,7 @@ from onthedot.rules.jobs import Job
 from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.rules.schedules import OnResume, Pause, Schedule
 from onthedot.steps import edit, pause
+from onthedot.steps.delete import remove
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
@@ -42,7 +43,7 @@ def wanted(name: str, born_at: datetime, payload: str = "null", **fields: Any) -
     """Return what a request asks for: each minute, with a handler that takes notes, unless it says otherwise."""
     timed = {"cron", "every", "rrule"} & fields.keys()
     whole = {"handler": "test.record"} | (fields if timed else EVERY_MINUTE | fields)
-    return edit.Wanted(whole, payload, definition(name, whole, born_at))
+    return edit.Wanted(whole, payload, payload, definition(name, whole, born_at))
 
 
 def put(name: str, payload: str = "null", *, world: World | None = None, seen: int | None = None, **fields: Any) -> Any:
@@ -57,7 +58,7 @@ def put(name: str, payload: str = "null", *, world: World | None = None, seen: i
 
 def delete(name: str, world: World | None = None) -> Any:
     """Delete a schedule as the API does."""
-    return edit.remove(world or wiring.world(), name, None)
+    return remove(world or wiring.world(), name, None)
 
 
 def hold(
