@@ -24,7 +24,8 @@ def items(*operations: str) -> set[str]:
 EXPECTED: dict[str, Grants] = {
     "ApiRole": {
         "JobsTable": items("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query"),
-        "SchedulesTable": items("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Scan"),
+        "SchedulesTable": items("GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"),
+        "SchedulesTable/index/due": QUERY,
         "JobsTable/index/agenda": QUERY,
         "JobsTable/index/groups": QUERY,
         "JobsTable/index/dead": QUERY,

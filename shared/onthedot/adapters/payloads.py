@@ -1,6 +1,6 @@
 """The payloads in items of their own, beside their jobs in the same table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from onthedot.adapters.batches import read_all
 from onthedot.adapters.items import JobItem, item_of, job_key
 from onthedot.adapters.sizes import fits_one_unit
 from onthedot.rules.jobs import Job
-from onthedot.steps.ports import Clock
+from onthedot.steps.ports import Clock, Placed
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -60,27 +60,20 @@ class DynamoPayloads:
         """
         if job.payload.text is not None:
             return job.payload.text
-        return self.stored(job.schedule, job.payload.stored_as or "")
-
-    def stored(self, schedule: str, name: str) -> str:
-        """Return the text of a payload that lies apart.
-
-        Raises: LookupError when it is gone.
-        """
+        name = job.payload.stored_as or ""
         try:
-            model = call(self.clock, lambda: JobItem.get(schedule, name, consistent_read=True))
+            model = call(self.clock, lambda: JobItem.get(job.schedule, name, consistent_read=True))
         except DoesNotExist:
-            raise LookupError(f"the payload {name} of {schedule} is gone") from None
+            raise LookupError(f"the payload {name} of {job.schedule} is gone") from None
         return str(model.payload)
 
-    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
-        """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
-        keys = {(job.schedule, job.payload.stored_as) for job in jobs if job.payload.stored_as}
+    def texts(self, placed: Sequence[Placed]) -> list[str | None]:
+        """Return the texts of many payloads, in their order; `None` where the item that held one is gone."""
+        keys = {(schedule, payload.stored_as) for schedule, payload in placed if payload.stored_as}
         items = read_all(self.client, self.clock, self.table, [job_key(*key) for key in sorted(keys)])
         models = [JobItem.from_raw_data(item) for item in items]
         found = {(model.schedule, model.slot): model.payload for model in models}
-        return [_text(job, found) for job in jobs]
-
-
-def _text(job: Job, found: Mapping[tuple[str, str], str | None]) -> str | None:
-    return found.get((job.schedule, job.payload.stored_as)) if job.payload.stored_as else job.payload.text
+        return [
+            found.get((schedule, payload.stored_as)) if payload.stored_as else payload.text
+            for schedule, payload in placed
+        ]

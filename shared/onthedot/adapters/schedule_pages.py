@@ -24,6 +24,18 @@ def due_page(client: "DynamoDBClient", table: str, shard: str, low: str, high: s
     )
 
 
+def first_due(client: "DynamoDBClient", table: str, shard: str) -> Any:
+    """Return the keys of the schedule of a shard that has the least `next_at`."""
+    return client.query(
+        TableName=table,
+        IndexName="due",
+        Limit=1,
+        KeyConditionExpression="#shard = :shard",
+        ExpressionAttributeNames={"#shard": "shard"},
+        ExpressionAttributeValues={":shard": {"S": shard}},
+    )
+
+
 def past_page(client: "DynamoDBClient", table: str, name: str, start: Any) -> Any:
     """Return the row of a schedule and what is kept of its past."""
     return client.query(

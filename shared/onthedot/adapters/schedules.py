@@ -14,12 +14,12 @@ from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
-from onthedot.adapters.schedule_pages import due_page, past_page, rows_page
+from onthedot.adapters.schedule_pages import due_page, first_due, past_page, rows_page
 from onthedot.adapters.transactions import transact
 from onthedot.adapters.turns import mark
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.history import Record
-from onthedot.rules.instants import MILLISECOND, to_text
+from onthedot.rules.instants import MILLISECOND, from_text, to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.steps.ports import Clock
@@ -62,6 +62,11 @@ class DynamoSchedules:
             yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
             last = answer.get("LastEvaluatedKey")
             start = {"ExclusiveStartKey": last} if last else None
+
+    def oldest_due(self, shard: str) -> datetime | None:
+        """Return the least `next_at` of the shard's schedules; `None` when none has any."""
+        answer: Any = call(self.clock, lambda: first_due(self.client, self.table, shard))
+        return from_text(answer["Items"][0]["next_at"]["S"]) if answer["Items"] else None
 
     def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
         """Return some of all schedules, each with its position, and the position of the last row that was read."""

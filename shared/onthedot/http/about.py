@@ -41,6 +41,7 @@ def _shard(shard: ShardAges) -> dict[str, object]:
         "shard": shard.name,
         "watermark_age_seconds": _seconds(shard.watermark),
         "oldest_overdue_seconds": _seconds(shard.oldest_overdue),
+        "oldest_unplanned_seconds": _seconds(shard.oldest_unplanned),
     }
 
 

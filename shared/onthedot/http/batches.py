@@ -78,7 +78,9 @@ def _documents(world: World, results: Sequence[Result | Problem], firsts: Mappin
     repeated = [result.job for result in results if isinstance(result, Exists) and result.same]
     if sum(job.payload.size for job in repeated) > MOST_ANSWER:
         return [_document(result, firsts, {}) for result in results]
-    texts = dict(zip((job.key for job in repeated), world.payloads.texts(repeated), strict=True))
+    texts = dict(
+        zip((job.key for job in repeated), world.payloads.texts([job.placed for job in repeated]), strict=True)
+    )
     documents = [_document(result, firsts, texts) for result in results]
     if sum(map(escaped, documents)) > MOST_ANSWER:
         return [_document(result, firsts, {}) for result in results]

@@ -85,5 +85,5 @@ def _instant(said: Said, name: str) -> datetime | None:
 
 
 def _shown(world: World, status: int, job: Job) -> Answer:
-    [payload] = world.payloads.texts([job])
+    [payload] = world.payloads.texts([job.placed])
     return Answer(status, write(job_view(job, payload)))

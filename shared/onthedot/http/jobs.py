@@ -73,7 +73,7 @@ def _done(world: World, request: Request, result: Changed | TooLate | None) -> A
 
 
 def _shown(world: World, status: int, job: Job) -> Answer:
-    [payload] = world.payloads.texts([job])
+    [payload] = world.payloads.texts([job.placed])
     return Answer(status, write(job_view(job, payload)))
 
 

@@ -88,7 +88,7 @@ def _document(world: World, page: Page, filters: Mapping[str, str]) -> dict[str,
 
 def what_fits(world: World, page: Page) -> tuple[list[tuple[Found, dict[str, Any]]], str | None]:
     """Return as many jobs as one answer can carry, at least one, and where the next page starts."""
-    texts = world.payloads.texts([found.job for found in page.found])
+    texts = world.payloads.texts([found.job.placed for found in page.found])
     shown, room = list[tuple[Found, dict[str, Any]]](), PAGE_ROOM
     for found, text in zip(page.found, texts, strict=True):
         view = job_view(found.job, text)

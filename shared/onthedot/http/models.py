@@ -24,6 +24,14 @@ TimeIn = Annotated[
         }
     ),
 ]
+InstantIn = Annotated[
+    Time,
+    PlainValidator(read_time),
+    WithJsonSchema(
+        {"type": "string", "description": "RFC 3339 with an offset", "examples": ["2027-03-28T01:00:00Z"]},
+    ),
+]
+"""A time that can be no local one, since nothing beside it names a zone."""
 Duration = Annotated[
     int,
     PlainValidator(read_duration),
@@ -199,16 +207,17 @@ class ListQuery(Shape):
     schedule: Name = absent()
     handler: Name = absent()
     state: Literal["scheduled", "running", "succeeded", "dead", "cancelled", "skipped"] = absent()
-    due_from: TimeIn = absent()
-    due_to: TimeIn = absent()
+    due_from: InstantIn = absent()
+    due_to: InstantIn = absent()
 
 
 class ShardHealth(Shape):
-    """How far one shard's agenda is handed over. Units: seconds; null before the first tick."""
+    """How far one shard's agenda is handed over, and its schedules are planned. Units: seconds; null before a tick."""
 
     shard: str
     watermark_age_seconds: float | None
     oldest_overdue_seconds: float
+    oldest_unplanned_seconds: float
 
 
 class QueueHealth(Shape):

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from onthedot import __version__
-from onthedot.http import models
+from onthedot.http import models, schedule_models
 from onthedot.http.problems import MEDIA_TYPE, TITLES
 from onthedot.http.route import Route
 
@@ -42,7 +42,7 @@ def _operation(route: Route) -> Document:
     operation: Document = {
         "operationId": route.call.__name__,
         "summary": said.rstrip("."),
-        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
         "responses": {str(status): _response(status, model) for status, model in route.answers.items()},
     }
     for status in sorted({*route.problems, 403, *ALWAYS} - route.answers.keys()):
@@ -64,10 +64,21 @@ def _query_parameters(route: Route) -> list[Document]:
     return [{"name": name, "in": "query", "schema": shape} for name, shape in schema["properties"].items()]
 
 
+def _header_parameters(route: Route) -> list[Document]:
+    """Return what is asked of a header: a call that may answer 412 takes the version that its caller has seen."""
+    if 412 not in route.problems:
+        return []
+    said = "The version that the caller has seen, as the ETag told it; any other is refused with 412"
+    return [{"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "description": said}]
+
+
 def _response(status: int, model: type[BaseModel] | None) -> Document:
     said = TITLES_HERE.get(status, {200: "OK", 201: "Created"}.get(status, ""))
     content = _content("application/json", model) if model else {"application/json": {"schema": {"type": "object"}}}
-    return {"description": said, "content": content}
+    response: Document = {"description": said, "content": content}
+    if model is schedule_models.Schedule:
+        response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "its version, for If-Match"}}
+    return response
 
 
 def _problem(status: int) -> Document:

@@ -6,7 +6,7 @@ from onthedot.http.json_text import write
 from onthedot.http.lists import asked
 from onthedot.http.problems import Answer, Problem, Refuse
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import DryRunQuery, PauseRequest
+from onthedot.http.schedule_models import DryRunQuery, PauseRequest, ResumeRequest
 from onthedot.http.schedule_views import run_view, skipped_view
 from onthedot.http.schedules import name_of, shown_schedule, unknown
 from onthedot.http.shapes import check
@@ -35,6 +35,7 @@ def resume_schedule(world: World, request: Request) -> Answer:
     """Let a paused schedule go on; a dry run only tells what would run."""
     faults = list(request.faults)
     query, _ = asked(request, DryRunQuery, faults)
+    check(ResumeRequest, request.json_if_any(), "", faults)
     if faults:
         raise Invalid(faults)
     if not query.get("dry_run"):

@@ -11,7 +11,7 @@ from onthedot.http.problems import Answer, Refuse
 from onthedot.http.requests import Request
 from onthedot.http.schedule_models import ScheduleJobsQuery, ScheduleQuery
 from onthedot.http.schedule_views import schedule_view
-from onthedot.http.schedules import name_of, payload_of, unknown
+from onthedot.http.schedules import name_of, unknown
 from onthedot.http.sizes import PAGE_ROOM, escaped
 from onthedot.rules.errors import Fault, Invalid
 from onthedot.rules.instants import to_text
@@ -59,8 +59,7 @@ def _document(items: list[dict[str, Any]], position: str | None, filters: Mappin
 
 def _what_fits(world: World, page: SchedulesPage) -> tuple[list[dict[str, Any]], str | None]:
     """Return as many schedules as one answer can carry, at least one, and where the next page starts."""
-    schedules = [schedule for _, schedule in page.found]
-    texts, now = world.side_by_side(lambda schedule: payload_of(world, schedule), schedules), world.clock.now()
+    texts, now = world.payloads.texts([schedule.placed for _, schedule in page.found]), world.clock.now()
     shown, room, reached = list[dict[str, Any]](), PAGE_ROOM, ""
     for (position, schedule), text in zip(page.found, texts, strict=True):
         view = schedule_view(schedule, text, now)

@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
-from onthedot.http.models import Duration, Limit, Name, RetryRequest, Shape, TimeIn, TimeOut, absent
+from onthedot.http.models import Duration, InstantIn, Limit, Name, RetryRequest, Shape, TimeIn, TimeOut, absent
+from onthedot.rules.definitions import DEFAULTS, FASTEST, MOST_CAUGHT_UP, MOST_DEAD
+from onthedot.rules.timetables import MOST_EXCLUDED
 
 LONGEST_REASON = 500
 
@@ -26,8 +28,23 @@ Reason = Annotated[str, PlainValidator(_read_reason), WithJsonSchema({"type": "s
 Flag = Annotated[bool, PlainValidator(_read_flag), WithJsonSchema({"type": "boolean", "default": False})]
 Dates = Annotated[
     list[Any],
-    WithJsonSchema({"type": "array", "items": {"type": "string", "format": "date"}, "maxItems": 1000, "default": []}),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "format": "date"}, "maxItems": MOST_EXCLUDED}),
 ]
+
+
+def _up_to(most: int) -> WithJsonSchema:
+    """Return how a whole number from 1 on is described; a rule judges it, so that what is out of range is a 422."""
+    return WithJsonSchema({"type": "integer", "minimum": 1, "maximum": most})
+
+
+CatchUpLimit = Annotated[int, _up_to(MOST_CAUGHT_UP)]
+Rate = Annotated[int, _up_to(FASTEST)]
+PauseAfter = Annotated[int, _up_to(MOST_DEAD)]
+
+
+def usual(name: str) -> Any:
+    """Return the default of a field that may be left out: it is described, and filled in where the field is read."""
+    return Field(default_factory=lambda: None, json_schema_extra={"default": DEFAULTS[name]})
 
 
 class TimetableRequest(Shape):
@@ -37,18 +54,18 @@ class TimetableRequest(Shape):
     every: Duration = absent()
     anchor: TimeIn = absent()
     rrule: str = absent()
-    zone: str = absent()
-    on_gap: Literal["after", "shift", "skip"] = absent()
-    on_repeat: Literal["first", "last", "both"] = absent()
+    zone: str = usual("zone")
+    on_gap: Literal["after", "shift", "skip"] = usual("on_gap")
+    on_repeat: Literal["first", "last", "both"] = usual("on_repeat")
     starts_at: TimeIn = absent()
     ends_at: TimeIn = absent()
-    exclude: Dates = absent()
-    spread: Duration = absent()
-    missed: Literal["catch_up", "latest", "skip"] = absent()
-    grace: Duration = absent()
-    catch_up_window: Duration = absent()
-    catch_up_limit: int = absent()
-    catch_up_rate: int = absent()
+    exclude: Dates = usual("exclude")
+    spread: Duration = usual("spread")
+    missed: Literal["catch_up", "latest", "skip"] = usual("missed")
+    grace: Duration = usual("grace")
+    catch_up_window: Duration = usual("catch_up_window")
+    catch_up_limit: CatchUpLimit = usual("catch_up_limit")
+    catch_up_rate: Rate = usual("catch_up_rate")
 
 
 class ScheduleRequest(TimetableRequest):
@@ -56,12 +73,12 @@ class ScheduleRequest(TimetableRequest):
 
     handler: Name
     payload: Any = None
-    overlap: Literal["allow", "skip", "wait"] = absent()
+    overlap: Literal["allow", "skip", "wait"] = usual("overlap")
     group: Name = absent()
     retry: RetryRequest = absent()
     timeout: Duration = absent()
     start_within: Duration = absent()
-    pause_after: int = absent()
+    pause_after: PauseAfter = absent()
 
 
 def _nullable(field: FieldInfo) -> tuple[Any, Any]:
@@ -132,8 +149,8 @@ class ScheduleJobsQuery(Shape):
 
     limit: Limit = absent()
     cursor: str = absent()
-    from_: TimeIn = absent("from")
-    to: TimeIn = absent()
+    from_: InstantIn = absent("from")
+    to: InstantIn = absent()
 
 
 class TriggerRequest(Shape):
@@ -146,9 +163,9 @@ class TriggerRequest(Shape):
 class BackfillRequest(Shape):
     """Slots of the past, from one time on, before another, and how many of their jobs start in a minute."""
 
-    from_: TimeIn = Field(alias="from")
-    to: TimeIn
-    rate: int = absent()
+    from_: InstantIn = Field(alias="from")
+    to: InstantIn
+    rate: Rate = absent()
 
 
 class Bulk(Shape):
@@ -207,9 +224,13 @@ class Ledger(Shape):
 class PauseRequest(Shape):
     """Until when and why a schedule stops, and what becomes of the slots that pass meanwhile."""
 
-    until: TimeIn = absent()
+    until: InstantIn = absent()
     reason: Reason = absent()
     on_resume: Literal["skip", "missed"] = absent()
+
+
+class ResumeRequest(Shape):
+    """A resume has nothing to say."""
 
 
 class DryRunQuery(Shape):

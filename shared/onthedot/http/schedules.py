@@ -48,6 +48,8 @@ def put_schedule(world: World, request: Request) -> Answer:
         born_at = before.created_at if before and before.readable else now
         return _wanted(world, Written(name, raw, raw.get("payload")), born_at, now, known)
 
+    if known:
+        make(None, world.clock.now())  # no table is asked for a name that none can have
     return _answer(world, request, save(world, name, make, request.caller, seen))
 
 
@@ -102,18 +104,9 @@ def unknown(request: Request) -> Problem:
 
 def shown_schedule(world: World, status: int, schedule: Schedule) -> Answer:
     """Return the answer that shows a schedule; its version is its entity tag."""
-    text = write(schedule_view(schedule, payload_of(world, schedule), world.clock.now()))
+    [payload] = world.payloads.texts([schedule.placed])
+    text = write(schedule_view(schedule, payload, world.clock.now()))
     return Answer(status, text, headers={"ETag": f'"{schedule.version}"'})
-
-
-def payload_of(world: World, schedule: Schedule) -> str | None:
-    """Return the payload of a schedule as JSON text; `None` when its item is gone."""
-    if schedule.payload.stored_as is None:
-        return schedule.payload.text
-    try:
-        return world.payloads.stored(schedule.key, schedule.payload.stored_as)
-    except LookupError:
-        return None
 
 
 def _new_name(request: Request, faults: list[Fault]) -> str:

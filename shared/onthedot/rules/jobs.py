@@ -103,6 +103,11 @@ class Job:
     expires_at: datetime | None = None
 
     @property
+    def placed(self) -> tuple[str, Payload]:
+        """Its payload, and the partition that it lies in if it lies apart."""
+        return self.schedule, self.payload
+
+    @property
     def key(self) -> tuple[str, str]:
         """The primary key."""
         return self.schedule, self.slot

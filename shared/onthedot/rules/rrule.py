@@ -24,7 +24,7 @@ KEPT = 1024
 LEAST_YEAR = 1900
 MOST_COUNTED = 4_000
 """Ten years of days and more; dates are counted to know the last."""
-NUMBER = re.compile(r"[0-9]{1,7}")
+NUMBER = re.compile(r"[0-9]{1,8}")
 SIGNED = re.compile(r"[+-]?[0-9]{1,3}")
 BYDAY = re.compile(r"(?P<nth>[+-]?[0-9]{1,2})?(?P<weekday>MO|TU|WE|TH|FR|SA|SU)")
 UNTIL = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?:T([0-9]{2})([0-9]{2})([0-9]{2})(?P<utc>Z)?)?")

@@ -101,6 +101,11 @@ class Schedule:
         return f"schedule#{self.name}"
 
     @property
+    def placed(self) -> tuple[str, Payload]:
+        """Its payload, and the partition that it lies in if it lies apart."""
+        return self.key, self.payload
+
+    @property
     def readable(self) -> bool:
         """Whether its row could be read; else only its name is known."""
         return bool(self.generation)

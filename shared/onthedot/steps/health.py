@@ -1,10 +1,10 @@
-"""Health: whether jobs are handed over in time, from what the dispatchers left behind."""
+"""Health: whether slots are planned and jobs handed over in time, from what the dispatchers left behind."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
 from onthedot.steps.ports import Depth, ShardRow, World
-from onthedot.steps.shards import oldest_overdue, shard_names, watermark_age
+from onthedot.steps.shards import oldest_overdue, oldest_unplanned, shard_names, watermark_age
 
 OLDEST = timedelta(seconds=180)
 """Three ticks: the timer fires anywhere in its minute, and one may be lost."""
@@ -15,11 +15,12 @@ LONGEST_OVERDUE = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class ShardAges:
-    """How far behind a shard is; `None` before its first tick. `oldest_overdue` is 0 when nothing is."""
+    """How far behind a shard is; `None` before its first tick. What is oldest is 0 when there is nothing."""
 
     name: str
     watermark: timedelta | None
     oldest_overdue: timedelta
+    oldest_unplanned: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Health:
 
     @property
     def ok(self) -> bool:
-        """Whether the last tick and every watermark are recent, and no job waits for long."""
-        ages = [self.tick, *(shard.watermark for shard in self.shards)]
+        """Whether the last tick, every watermark and all plans are recent, and no job waits for long."""
+        ages = [self.tick, *(age for shard in self.shards for age in (shard.watermark, shard.oldest_unplanned))]
         overdue = max((shard.oldest_overdue for shard in self.shards), default=timedelta(0))
         return all(age is not None and age <= OLDEST for age in ages) and overdue <= LONGEST_OVERDUE
 
@@ -49,4 +50,4 @@ def health(world: World) -> Health:
 
 def _ages(world: World, name: str, row: ShardRow | None) -> ShardAges:
     watermark = watermark_age(world, row.watermark) if row and row.watermark else None
-    return ShardAges(name, watermark, oldest_overdue(world, name))
+    return ShardAges(name, watermark, oldest_overdue(world, name), oldest_unplanned(world, name))

@@ -50,7 +50,7 @@ def keep_for(world: World, job: Job) -> Job:
         return job
     if kept_until is not None and kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
         return job
-    [text] = world.payloads.texts([job])
+    [text] = world.payloads.texts([job.placed])
     return job if text is None else place(world, job, text)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from onthedot.rules.agenda import Entry
 from onthedot.rules.events import Event
-from onthedot.rules.jobs import Job
+from onthedot.rules.jobs import Job, Payload
 from onthedot.rules.timing import Timing
 from onthedot.steps.ports_of_schedules import Schedules
 
@@ -59,6 +59,10 @@ class Jobs(Protocol):
         """Delete the job, if it still has this state, owner and wake; return whether it is gone."""
 
 
+Placed = tuple[str, Payload]
+"""A payload, and the partition that it lies in: that of its job, or of its schedule's jobs."""
+
+
 class Payloads(Protocol):
     """The payloads too large for their job's item, each written once, before the job that names it."""
 
@@ -77,14 +81,8 @@ class Payloads(Protocol):
         Raises: LookupError when the item that held it is gone.
         """
 
-    def stored(self, schedule: str, name: str) -> str:
-        """Return the text of a payload that lies apart.
-
-        Raises: LookupError when it is gone.
-        """
-
-    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
-        """Return the payloads of many jobs, in their order; `None` where the item that held one is gone."""
+    def texts(self, placed: Sequence[Placed]) -> list[str | None]:
+        """Return the texts of many payloads, in their order; `None` where the item that held one is gone."""
 
 
 class Index(StrEnum):

@@ -50,6 +50,9 @@ class Schedules(Protocol):
         Eventually consistent: the row decides.
         """
 
+    def oldest_due(self, shard: str) -> datetime | None:
+        """Return the least `next_at` of the shard's schedules; `None` when none has any (eventually consistent)."""
+
     def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
         """Return some of all schedules, each with its position, and the position of the last row that was read.
 

@@ -29,3 +29,9 @@ def oldest_overdue(world: World, shard: str) -> timedelta:
     now = world.clock.now()
     oldest = world.indexes.page(Index.AGENDA, shard, "", to_text(now), 1)
     return now - Entry.parse(oldest[0]).wake if oldest else timedelta(0)
+
+
+def oldest_unplanned(world: World, shard: str) -> timedelta:
+    """Return how long ago the oldest slot was that should have been planned; nothing when none should have been."""
+    now, oldest = world.clock.now(), world.schedules.oldest_due(shard)
+    return max(now - oldest, timedelta(0)) if oldest else timedelta(0)

@@ -16,7 +16,7 @@ from onthedot.rules.history import Record
 from onthedot.rules.jobs import Job
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.timing import Timing
-from onthedot.steps.ports import Depth, Index, Refusal, Shard, ShardRow, World, Written
+from onthedot.steps.ports import Depth, Index, Placed, Refusal, Shard, ShardRow, World, Written
 from onthedot.steps.ports_of_schedules import Allowed, Marked, Refused, Slots
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -97,21 +97,16 @@ class Payloads:
     def expire(self, schedule: str, name: str, at: datetime) -> None:
         """Forget nothing."""
 
-    def stored(self, schedule: str, name: str) -> str:
-        return self.rows[name]
-
     def text(self, job: Job) -> str:
-        [text] = self.texts([job])
+        [text] = self.texts([job.placed])
         if text is None:
             raise LookupError(job.id)
         return text
 
-    def texts(self, jobs: Sequence[Job]) -> list[str | None]:
-        self.read += sum(job.payload.size for job in jobs)
-        return [
-            job.payload.text if job.payload.text is not None else self.rows.get(job.payload.stored_as or "")
-            for job in jobs
-        ]
+    def texts(self, placed: Sequence[Placed]) -> list[str | None]:
+        payloads = [payload for _, payload in placed]
+        self.read += sum(payload.size for payload in payloads)
+        return [each.text if each.text is not None else self.rows.get(each.stored_as or "") for each in payloads]
 
 
 @dataclass(slots=True)
@@ -196,6 +191,10 @@ class Schedules:
 
     def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
         raise NotImplementedError
+
+    def oldest_due(self, shard: str) -> datetime | None:
+        due = [row.next_at for row in self.rows.values() if row.next_at and shard_of(row.key, SHARDS) == shard]
+        return min(due, default=None)
 
     def page(self, after: str, limit: int) -> tuple[list[tuple[str, Schedule]], str | None]:
         names = sorted(name for name in self.rows if name > after)

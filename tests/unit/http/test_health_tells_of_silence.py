@@ -28,7 +28,8 @@ def test_while_ticks_come_it_is_well(api: Api) -> None:
     api.shards.rows = [row(str(number)) for number in range(SHARDS)]
     answer = api.call("GET", "/health")
     assert (answer.status, answer.body["status"], answer.body["tick_age_seconds"]) == (200, "ok", 30)
-    assert answer.body["shards"][0] == {"shard": "0", "watermark_age_seconds": 30, "oldest_overdue_seconds": 0}
+    ages = {"watermark_age_seconds": 30, "oldest_overdue_seconds": 0, "oldest_unplanned_seconds": 0}
+    assert answer.body["shards"][0] == {"shard": "0", **ages}
     assert answer.body["queues"] == {"job": {"waiting": 1, "in_flight": 2, "delayed": 3}}
     assert set(answer.body["versions"]) == {"onthedot", "tzdata", "python"}
     Health.model_validate(answer.body)
