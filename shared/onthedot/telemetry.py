@@ -38,6 +38,7 @@ WORRYING = frozenset(
 COUNTED = {
     Event.SLOTS_PLANNED: "SlotsPlanned",
     Event.SLOTS_MISSED: "SlotsMissed",
+    Event.SLOTS_LOST: "SlotsLost",
     Event.SCHEDULE_BROKEN: "SchedulesBroken",
     Event.SCHEDULE_FAILED: "SchedulesFailed",
 }
@@ -73,7 +74,7 @@ class Telemetry:
         if event in COUNTED:
             metrics.add_metric(COUNTED[event], MetricUnit.Count, count)
         if event is Event.SLOTS_LOST:
-            _count_lost(name, count)
+            _count_lost_of(name, count)
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
         """Tell of a shard."""
@@ -83,10 +84,11 @@ class Telemetry:
         metrics.add_metric(name, MetricUnit.Count, handed_over)
 
 
-def _count_lost(schedule: str, count: int) -> None:
-    """Count slots that were lost, of this schedule too: it must not occur, so it is no metric that one pays for."""
-    metrics.add_metric("SlotsLost", MetricUnit.Count, count)
-    with single_metric("SlotsLost", MetricUnit.Count, count, namespace=metrics.provider.namespace) as metric:
+def _count_lost_of(schedule: str, count: int) -> None:
+    """Count slots that were lost by their schedule too: it must not occur, so it is no metric that one pays for."""
+    with single_metric(
+        COUNTED[Event.SLOTS_LOST], MetricUnit.Count, count, namespace=metrics.provider.namespace
+    ) as metric:
         metric.add_dimension("schedule", schedule)
 
 

@@ -139,6 +139,14 @@ def change(lab: Lab, name: str, **attributes: Any) -> None:
     lab.dynamodb.put_item(TableName=lab.tables["SchedulesTable"], Item=left)
 
 
+def lose(lab: Lab, name: str) -> str:
+    """Lose the oldest job of a schedule, as no code of ours can, and return its slot."""
+    oldest = _jobs(name)[0]
+    key = {"schedule": {"S": oldest.schedule}, "slot": {"S": oldest.slot}}
+    lab.dynamodb.delete_item(TableName=lab.tables["JobsTable"], Key=key)
+    return shown(from_text(oldest.slot))
+
+
 def same_shard(shard: int, count: int, shards: int = 2) -> list[str]:
     """Return so many names whose schedules are all in one shard."""
     names = (f"s{number:04}" for number in range(100_000))

@@ -25,6 +25,7 @@ EXPECTED = {
     "OldestOverdueAlarm": (OURS, "OldestOverdue", STACK, SILENCE_IS_THE_FAULT),
     "LatenessAlarm": (OURS, "Lateness", STACK, SILENCE_IS_GOOD),
     "JobsDeadAlarm": (OURS, "JobsDead", STACK, SILENCE_IS_GOOD),
+    "SlotsLostAlarm": (OURS, "SlotsLost", STACK, SILENCE_IS_GOOD),
     "SchedulesBrokenAlarm": (OURS, "SchedulesBroken", STACK, SILENCE_IS_GOOD),
     "SchedulesFailedAlarm": (OURS, "SchedulesFailed", STACK, SILENCE_IS_GOOD),
     "DispatchErrorsAlarm": (LAMBDA, "Errors", ("FunctionName", "Dispatch"), SILENCE_IS_GOOD),
@@ -40,7 +41,7 @@ EXPECTED = {
     "StrayAlarm": (SQS, DEPTH, ("QueueName", "StrayQueue"), SILENCE_IS_GOOD),
     "TimerDeadLetterAlarm": (SQS, DEPTH, ("QueueName", "TimerDeadLetterQueue"), SILENCE_IS_GOOD),
 }  # fmt: skip
-COUNTED_FAULTS = {"SchedulesBroken": 1, "SchedulesFailed": 3}
+COUNTED_FAULTS = {"SlotsLost": 1, "SchedulesBroken": 1, "SchedulesFailed": 3}
 SEND = """
 from onthedot.telemetry import gauge, metrics
 gauge("TickAge", 1)
@@ -122,7 +123,7 @@ def test_the_others_ring_above_their_threshold(template: Template, name: str) ->
     )
 
 
-def test_one_throttle_wakes_nobody_and_one_broken_schedule_does(template: Template) -> None:
+def test_one_throttle_wakes_nobody_and_one_lost_slot_or_broken_schedule_does(template: Template) -> None:
     """The next tick plans what a throttle kept from being planned; a broken schedule waits for a person."""
     periods = {name: template.properties(f"{name}Alarm")["EvaluationPeriods"] for name in COUNTED_FAULTS}
     assert periods == COUNTED_FAULTS

@@ -108,6 +108,8 @@ def jobs(draw: st.DrawFn) -> Job:
         version=draw(st.none() | st.integers(1)),
         local_slot=draw(st.none() | names()),
         fold=draw(st.sampled_from([None, 0, 1])),
+        overlap=draw(st.sampled_from([None, "skip", "wait"])),
+        pinned=draw(st.sampled_from([None, True])),
         group=draw(st.none() | names()),
         timeout=draw(st.none() | spans()),
         retry=draw(st.none() | retries()),
@@ -141,6 +143,7 @@ def a_schedule(**facts: Any) -> Schedule:
         changed_by="arn:aws:iam::123456789012:user/alice",
         stamp="ab" * 12,
         next_at=NOW + timedelta(hours=8),
+        next_local="2027-03-28T09:00:00",
         tzdata="2026c",
     )
     return replace(plain, **facts)
@@ -185,4 +188,8 @@ def schedules(draw: st.DrawFn) -> Schedule:
         paused=draw(st.none() | pauses()),
         broken=draw(maybe_texts),
         tzdata=draw(maybe_texts),
+        next_local=draw(maybe_texts),
+        resumed_at=draw(maybe_instants),
+        busy=draw(maybe_texts),
+        waiting=draw(maybe_texts),
     )

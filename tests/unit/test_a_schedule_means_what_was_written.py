@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onthedot.rules.definitions import DEFAULTS, READERS, TIMING, Definition, define, edited, read_stored
+from onthedot.rules.definitions import DEFAULTS, READERS, TIMING, Definition, Overlap, define, edited, read_stored
 from onthedot.rules.errors import Fault, Kind
 from onthedot.rules.inputs import Malformed
 from onthedot.rules.instants import shown
@@ -25,7 +25,7 @@ MALFORMED, REFUSED = Kind.MALFORMED, Kind.REFUSED
 
 def judged(**raw: Any) -> tuple[Definition | None, list[Fault]]:
     faults: list[Fault] = []
-    return define("s", read_stored({"handler": "h", **raw}), BORN, faults), faults
+    return define("s", read_stored({"handler": "h", **raw}), BORN, faults, said_at=BORN), faults
 
 
 def defined(**raw: Any) -> Definition:
@@ -52,6 +52,7 @@ def test_what_is_left_out_has_its_default() -> None:
     assert (timetable.starts_at, timetable.ends_at, timetable.exclude, timetable.name) == (None, None, frozenset(), "s")
     assert timetable.spread == timedelta(0)
     assert definition.missed == MissedRule()
+    assert (definition.overlap, definition.pause_after) == (Overlap.ALLOW, None)
     assert (definition.group, definition.timeout, definition.retry, definition.start_within) == (None,) * 4
 
 
@@ -65,9 +66,10 @@ def test_the_defaults_that_are_shown_are_those_that_are_meant() -> None:
 def test_everything_that_is_written_is_meant() -> None:
     definition = defined(
         cron="30 2 * * *", zone="Europe/Berlin", on_gap="skip", on_repeat="both", spread="PT5M", missed="latest",
-        grace=0, catch_up_window=3600.5, catch_up_limit=10_000, catch_up_rate=6_000, overlap="allow", group="g",
+        grace=0, catch_up_window=3600.5, catch_up_limit=10_000, catch_up_rate=6_000, overlap="wait", group="g",
         starts_at="2027-03-01T00:00:00", ends_at="2027-11-01T00:00:00+01:00", exclude=["2027-05-01", "2027-05-01"],
         timeout="PT1M", retry={"max_attempts": 3, "first": 1.5, "factor": 2, "max": "PT1H"}, start_within=5,
+        pause_after=3,
     )  # fmt: skip
     timetable = definition.timetable
     assert (timetable.on_gap, timetable.on_repeat) == (SlotsOnGap.SKIP, SlotsOnRepeat.BOTH)
@@ -80,6 +82,7 @@ def test_everything_that_is_written_is_meant() -> None:
         missed=Missed.LATEST, grace=timedelta(0), window=hour, limit=10_000, rate=6_000
     )
     assert (definition.handler, definition.group) == ("h", "g")
+    assert (definition.overlap, definition.pause_after) == (Overlap.WAIT, 3)
     assert (definition.timeout, definition.start_within) == (timedelta(minutes=1), timedelta(seconds=5))
     assert definition.retry == Retry(max_attempts=3, first=1.5, factor=2, max=3600)
 
@@ -157,8 +160,9 @@ TIMES = {"cron": "0 9 * * *", "zone": "Europe/Berlin"}
         ({**TIMES, "catch_up_limit": 10_001}, {"catch_up_limit": REFUSED}),
         ({**TIMES, "catch_up_rate": 0}, {"catch_up_rate": REFUSED}),
         ({**TIMES, "catch_up_rate": 6_001}, {"catch_up_rate": REFUSED}),
-        ({**TIMES, "overlap": "skip"}, {"overlap": REFUSED}),
-        ({**TIMES, "overlap": "wait", "pause_after": 3}, {"overlap": REFUSED, "pause_after": REFUSED}),
+        ({**TIMES, "grace": 31 * 86_400.001}, {"grace": REFUSED}),
+        ({**TIMES, "pause_after": 0}, {"pause_after": REFUSED}),
+        ({**TIMES, "pause_after": 51}, {"pause_after": REFUSED}),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_field(raw: dict[str, Any], faults: dict[str, Kind]) -> None:
@@ -166,19 +170,28 @@ def test_what_is_wrong_is_told_with_its_field(raw: dict[str, Any], faults: dict[
 
 
 def test_the_edges_of_the_ranges_are_within_them() -> None:
-    defined(cron="0 9 * * *", spread=31 * 86_400, grace=10 * 365 * 86_400, catch_up_window=1, catch_up_limit=1)
+    defined(cron="0 9 * * *", spread=31 * 86_400, grace=31 * 86_400, catch_up_window=1, catch_up_limit=1)
+    defined(cron="0 9 * * *", pause_after=1)
+    defined(cron="0 9 * * *", pause_after=50)
     defined(cron="0 9 * * *", starts_at="2037-01-01T12:00:00Z", exclude=["2027-03-01"] * 1_000)
     defined(every=60, catch_up_rate=1, anchor="1900-01-01T00:00:00Z")
+
+
+def test_how_far_ahead_a_time_lies_is_judged_when_it_is_said_and_never_again() -> None:
+    """A schedule that was accepted broke when it was read: its clock's ten years had begun a moment earlier."""
+    raw = {"handler": "h", "cron": "0 9 * * *", "ends_at": "2037-06-01T00:00:00Z"}
+    assert named(**raw) == {"ends_at": REFUSED}
+    assert define("s", read_stored(raw), BORN, []) is not None
 
 
 def test_one_fault_hides_no_other() -> None:
     assert named(
         cron="x", rrule="FREQ=SOMETIMES", zone="Mars/Olympus", starts_at="9999-01-01T00:00:00Z", spread=10**9,
-        ends_at="2027-01-01T00:00:00", exclude=["x"], grace=-1, catch_up_limit=0, overlap="wait", pause_after=1,
+        ends_at="2027-01-01T00:00:00", exclude=["x"], grace=-1, catch_up_limit=0, overlap="wait", pause_after=0,
         anchor="2050-01-01T00:00:00Z",
     ).keys() == {
-        "cron", "rrule", "zone", "starts_at", "spread", "exclude.0", "grace", "catch_up_limit", "overlap",
-        "pause_after", "anchor",
+        "cron", "rrule", "zone", "starts_at", "spread", "exclude.0", "grace", "catch_up_limit", "pause_after",
+        "anchor",
     }  # fmt: skip
 
 
@@ -218,6 +231,8 @@ def test_a_field_that_was_malformed_at_the_wire_counts_as_given() -> None:
         {"on_repeat": []},
         {"missed": "all"},
         {"overlap": True},
+        {"overlap": "sometimes"},
+        {"pause_after": "3"},
         {"catch_up_limit": True},
         {"catch_up_rate": 1.5},
         {"retry": []},

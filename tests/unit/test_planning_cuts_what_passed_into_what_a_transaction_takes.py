@@ -13,8 +13,19 @@ from tests.unit.making import a_job
 
 from onthedot.rules.instants import MILLISECOND, from_text, to_text
 from onthedot.rules.jobs import Payload, State
-from onthedot.rules.planning import MOST_JOBS, Chunk, Place, advanced, chunks, job_of, place_of, shortened
-from onthedot.rules.schedules import Schedule, ScheduleState
+from onthedot.rules.planning import (
+    ASKS_WITHIN,
+    MOST_JOBS,
+    Chunk,
+    Place,
+    advanced,
+    chunks,
+    job_of,
+    manual_job,
+    place_of,
+    shortened,
+)
+from onthedot.rules.schedules import Coming, Schedule, ScheduleState, coming
 
 BORN = from_text("2027-01-04T00:00:00.000Z")
 MINUTE = timedelta(minutes=1)
@@ -81,9 +92,9 @@ def test_each_piece_says_what_comes_after_it() -> None:
     assert len(found) == 4
     for piece, following in pairwise(found):
         assert piece.until == piece.runs[-1].slot.instant
-        assert piece.next_at == following.runs[0].slot.instant
+        assert piece.next == coming(following.runs[0].slot)
     assert found[-1].until == BORN + 310 * MINUTE + timedelta(seconds=30)
-    assert found[-1].next_at == BORN + 311 * MINUTE
+    assert found[-1].next == Coming(BORN + 311 * MINUTE, "2027-01-04T05:11:00")
     assert [piece.missed for piece in found] == [299, 0, 0, 0], "told once, and the last is only late"
 
 
@@ -95,7 +106,8 @@ def test_what_is_planned_is_never_taken_back() -> None:
     """A clock that is behind found less to plan than there was, and the next planner planned it again."""
     ahead = BORN + 60 * MINUTE
     [piece] = pieces(5, planned_until=ahead)
-    assert (piece.runs, piece.until, piece.next_at) == ([], ahead, ahead + MINUTE)
+    assert (piece.runs, piece.until) == ([], ahead)
+    assert piece.next == Coming(ahead + MINUTE, "2027-01-04T01:01:00")
     assert advanced(a_schedule(planned_until=ahead), replace(piece, until=BORN), "x").planned_until == ahead
 
 
@@ -104,16 +116,21 @@ def test_a_place_that_is_held_ends_the_piece_before_it() -> None:
     held = BORN + 4 * MINUTE
     short = shortened(piece, to_text(held))
     assert [run.slot.instant for run in short.runs] == [BORN + number * MINUTE for number in (1, 2, 3)]
-    assert (short.until, short.next_at) == (held - MILLISECOND, held)
+    assert (short.until, short.next) == (held - MILLISECOND, Coming(held, "2027-01-04T00:04:00"))
 
 
+LATER = BORN + 2 * MINUTE
+STARTED = {"version": 1, "state": State.RUNNING, "attempt": 1}
 PLACES: dict[str, tuple[dict[str, Any] | None, Place]] = {
     "nothing": (None, Place.FREE),
     "its own job": ({}, Place.TAKEN),
     "its own job, running": ({"state": State.RUNNING}, Place.TAKEN),
     "its own job, cancelled": ({"state": State.CANCELLED}, Place.TAKEN),
     "a former version's, untouched": ({"version": 1}, Place.FREE),
-    "a former version's, running": ({"version": 1, "state": State.RUNNING, "attempt": 1}, Place.BLOCKED),
+    "a former version's, just started": (STARTED | {"started_at": LATER - ASKS_WITHIN}, Place.BLOCKED),
+    "a former version's, running": (STARTED | {"started_at": LATER - ASKS_WITHIN - MILLISECOND}, Place.TAKEN),
+    "a former version's, started nobody knows when": (STARTED, Place.BLOCKED),
+    "a former version's, moved by hand": ({"version": 1, "pinned": True}, Place.TAKEN),
     "a former version's, to be tried again": ({"version": 1, "attempt": 1}, Place.TAKEN),
     "a former version's, over": ({"version": 1, "state": State.SUCCEEDED, "attempt": 1}, Place.TAKEN),
     "a former version's, from before the edit": ({"version": 1, "slot": to_text(BORN)}, Place.TAKEN),
@@ -125,9 +142,10 @@ PLACES: dict[str, tuple[dict[str, Any] | None, Place]] = {
 
 @pytest.mark.parametrize("what", PLACES)
 def test_what_is_done_where_a_place_is_not_free(what: str) -> None:
+    """A slot waited for ever for a job of an older version that ran for an hour: it has asked long ago, and is its."""
     facts, place = PLACES[what]
     mine = {"schedule": "schedule#s", "slot": to_text(BORN + MINUTE), "generation": "g", "version": 2}
-    assert place_of(None if facts is None else a_job(**(mine | facts)), a_schedule()) is place
+    assert place_of(None if facts is None else a_job(**(mine | facts)), a_schedule(), LATER) is place
 
 
 def test_the_job_of_a_slot_has_all_that_its_schedule_says() -> None:
@@ -140,6 +158,7 @@ def test_the_job_of_a_slot_has_all_that_its_schedule_says() -> None:
         "timeout": 20,
         "start_within": 90,
         "retry": {"max_attempts": 4},
+        "overlap": "wait",
     }
     now = datetime.fromisoformat("2026-10-25T00:00:00+00:00")
     meaning = definition("s", fields, now)
@@ -153,4 +172,16 @@ def test_the_job_of_a_slot_has_all_that_its_schedule_says() -> None:
         job.run_at + timedelta(seconds=90),
     )
     assert job.retry is not None
-    assert job.retry.max_attempts == 4
+    assert (job.retry.max_attempts, job.overlap) == (4, "wait")
+
+
+def test_a_job_has_a_turn_only_where_slots_must_not_overlap() -> None:
+    """Each turn costs a write, and most schedules need none."""
+    [piece] = pieces(0)
+    assert job_of(a_schedule(), MEANINGS["skip"], piece.runs[0], BORN).overlap is None
+
+
+def test_a_job_by_hand_is_as_its_schedule_says_but_has_no_slot() -> None:
+    job = manual_job(a_schedule(), MEANINGS["skip"], "x", LATER)
+    assert (job.key, job.local_slot, job.run_at) == (("schedule#s", "manual#x"), None, LATER)
+    assert (job.generation, job.version, job.handler) == ("g", 2, "h.x")

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -39,8 +40,10 @@ UNITS = {
     "SlotsMissed": "Count",
     "SchedulesBroken": "Count",
     "SchedulesFailed": "Count",
+    "SlotsLost": "Count",
 }
-"""Every metric, and its unit; all have the dimension `service` alone, since each value of another is billed."""
+"""Every metric, and its unit; all have the dimension `service`, and one of them, which must not occur, another too."""
+SERVICE, OF_SCHEDULE = ("service",), ("schedule", "service")
 SECRET = "s3cret"
 Lines = Callable[[], list[dict[str, Any]]]
 
@@ -77,6 +80,11 @@ def measured(line: dict[str, Any]) -> dict[str, Any]:
     """Return the metrics of a line, by name, with their values."""
     (group,) = line["_aws"]["CloudWatchMetrics"]
     return {metric["Name"]: line[metric["Name"]] for metric in group["Metrics"]}
+
+
+def dimensions(line: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the dimensions of a line's metrics."""
+    return [tuple(sorted(names)) for group in line["_aws"]["CloudWatchMetrics"] for names in group["Dimensions"]]
 
 
 @pytest.mark.parametrize("event", sorted(JOB_EVENTS))
@@ -129,7 +137,7 @@ def test_what_happens_to_a_schedule_is_one_line_and_what_is_counted_has_its_numb
     assert (line["message"], line["schedule"], line["reason"]) == (event.value, "nightly", "why")
     assert line["level"] == ("WARNING" if event in telemetry.WORRYING else "INFO")
     telemetry.invocation(lambda event, context: None)({}, Context("f"))  # noqa: ARG005
-    sent = emf(capsys.readouterr().out)
+    sent = [line for line in emf(capsys.readouterr().out) if dimensions(line) == [SERVICE]]
     if event not in telemetry.COUNTED:
         assert "count" not in line
         assert sent == []
@@ -137,7 +145,24 @@ def test_what_happens_to_a_schedule_is_one_line_and_what_is_counted_has_its_numb
     assert line["count"] == 3
     (metric,) = sent
     assert measured(metric) == {telemetry.COUNTED[event]: [3.0]}
-    assert metric["_aws"]["CloudWatchMetrics"][0]["Dimensions"] == [["service"]]
+
+
+def test_lost_slots_are_counted_of_their_schedule_and_of_all(capsys: Any) -> None:
+    """Traps 32 and 33: the alarm names the stack alone; which schedule it was is asked next, and worth its metric."""
+    telemetry.Telemetry().schedule(Event.SLOTS_LOST, "nightly", 3)
+    telemetry.Telemetry().schedule(Event.SLOTS_LOST, "weekly", 4)
+    telemetry.metrics.flush_metrics()
+    sent = emf(capsys.readouterr().out)
+    assert {tuple(dimensions(line)): measured(line) for line in sent if "schedule" not in line} == {
+        (SERVICE,): {"SlotsLost": [3.0, 4.0]}
+    }
+    of_schedules = {line["schedule"]: line for line in sent if "schedule" in line}
+    assert {name: measured(line) for name, line in of_schedules.items()} == {
+        "nightly": {"SlotsLost": [3.0]},
+        "weekly": {"SlotsLost": [4.0]},
+    }
+    for line in of_schedules.values():
+        assert (dimensions(line), line["service"]) == ([OF_SCHEDULE], os.environ["POWERTOOLS_SERVICE_NAME"])
 
 
 def test_what_is_not_known_of_a_schedule_is_not_told(lines: Lines) -> None:
@@ -174,13 +199,16 @@ def test_a_schedule_that_cannot_be_read_is_told_of_once(lab: Lab, lines: Lines) 
 
 
 def every_end(lab: Lab, patch: pytest.MonkeyPatch) -> None:
-    """Let jobs and schedules come to every end that is measured."""
+    """Let jobs and schedules come to every end that is measured, also to the one that must not occur."""
     jobs.create("works", 0.75, handler="example.echo")
     jobs.create("dies", handler="nobody.wrote.it")
     for name in ("goes", "breaks", "fails"):
         schedules.put(name, cron="0 9 * * *")
     schedules.change(lab, "breaks", fields={"S": "{}"})
+    schedules.put("loses")
     lab.advance(minutes=3)
+    schedules.lose(lab, "loses")
+    lab.call("GET", "/schedules/loses/ledger")
     lab.time.shift(timedelta(hours=2))
     install(patch).on("TransactWriteItems", throttled())
     lab.tick()
@@ -194,11 +222,13 @@ def test_every_metric_is_sent_by_the_functions_under_the_stacks_name(
     sent = emf(capsys.readouterr().out)
     groups = [group for line in sent for group in line["_aws"]["CloudWatchMetrics"]]
     found = {
-        (group["Namespace"], metric["Name"], metric["Unit"], tuple(map(tuple, group["Dimensions"])))
+        (group["Namespace"], metric["Name"], metric["Unit"], tuple(sorted(names)))
         for group in groups
         for metric in group["Metrics"]
+        for names in group["Dimensions"]
     }
-    assert found == {("Onthedot", name, unit, (("service",),)) for name, unit in UNITS.items()}
+    of_all = {("Onthedot", name, unit, SERVICE) for name, unit in UNITS.items()}
+    assert found == of_all | {("Onthedot", "SlotsLost", "Count", OF_SCHEDULE)}
     assert {line["service"] for line in sent} == {"lab"}
 
 

@@ -32,11 +32,7 @@ DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def timetable_of(
-    name: str,
-    fields: Mapping[str, Any],
-    born_at: datetime | None,
-    faults: list[Fault],
-    said_at: datetime | None = None,
+    name: str, fields: Mapping[str, Any], born_at: datetime | None, faults: list[Fault], said_at: datetime | None = None
 ) -> Timetable | None:
     """Return what decides the slots; `None`, and faults, when something is wrong with it.
 

@@ -171,7 +171,7 @@ def test_one_fault_hides_no_other() -> None:
         **{"from": "2027-01-01T00:00:00Z"},
     )  # fmt: skip
     assert {fault.field for fault in found} == {
-        "cron", "anchor", "zone", "to", "count", "spread", "grace", "exclude.0", "down.to",
+        "cron", "anchor", "zone", "to", "count", "spread", "name", "grace", "exclude.0", "down.to",
     }  # fmt: skip
 
 
