@@ -40,8 +40,12 @@ class DynamoIndexes:
         return [getattr(model, name) for model in models]
 
     def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
-        """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`."""
-        models = call(self.clock, lambda: list(JobItem.query(schedule, JobItem.slot > _just_after(after), limit=limit)))
+        """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`; all there are.
+
+        They lie in the table itself, and are read strongly consistent: what is not seen would be lost to the ledger.
+        """
+        later = JobItem.slot > _just_after(after)
+        models = call(self.clock, lambda: list(JobItem.query(schedule, later, limit=limit, consistent_read=True)))
         return [job_of_model(model) for model in models if model.state is not None]
 
     def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
