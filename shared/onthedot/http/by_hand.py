@@ -6,7 +6,7 @@ from onthedot.http.jobs import taken
 from onthedot.http.jobs_in import payload_text
 from onthedot.http.json_text import canonical, write
 from onthedot.http.lists import asked
-from onthedot.http.pauses import broken
+from onthedot.http.pauses import impossible
 from onthedot.http.problems import Answer, Refuse
 from onthedot.http.requests import Request
 from onthedot.http.schedule_models import BackfillRequest, DryRunQuery, TriggerRequest
@@ -42,7 +42,7 @@ def trigger_schedule(world: World, request: Request) -> Answer:
         case Exists(job):
             raise Refuse(taken(job))
         case Impossible(schedule):
-            raise Refuse(broken(schedule))
+            raise Refuse(impossible(schedule))
         case None:
             raise Refuse(unknown(request))
 
@@ -60,7 +60,7 @@ def backfill_schedule(world: World, request: Request) -> Answer:
         case Filled(count, more):
             return Answer(200, write({"count": count, "more": more}))
         case Impossible(schedule):
-            raise Refuse(broken(schedule))
+            raise Refuse(impossible(schedule))
         case None:
             raise Refuse(unknown(request))
 

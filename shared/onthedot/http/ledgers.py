@@ -16,6 +16,7 @@ from onthedot.rules.errors import Fault, Invalid
 from onthedot.rules.history import VERSION
 from onthedot.rules.instants import MILLISECOND, from_text, shown, to_text
 from onthedot.rules.ledger import Row
+from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.steps.ledger import ledger_page
 from onthedot.steps.ports import World
 
@@ -30,8 +31,8 @@ def show_ledger(world: World, request: Request) -> Answer:
     position = after_cursor(fields, filters, faults)
     if faults:
         raise Invalid(faults)
-    after, until = _bounds(start, end, now, now - world.timing.retention)
-    after = from_text(position) if position else after
+    after, until = _bounds(start, end, now, now - world.timing.retention + PLAN_AHEAD)
+    after = max(after, from_text(position)) if position else after
     page = ledger_page(world, name, after, until, fields.get("limit", USUAL_PAGE))
     if page is None:
         raise Refuse(unknown(request))
@@ -40,9 +41,12 @@ def show_ledger(world: World, request: Request) -> Answer:
 
 
 def _bounds(start: datetime | None, end: datetime | None, now: datetime, oldest: datetime) -> tuple[datetime, datetime]:
-    """Return after and until which instant slots are shown: none to come, none that is forgotten already."""
+    """Return after and until which instant slots are shown: none to come, none that is forgotten already.
+
+    A job may end before its slot, as far ahead as it is planned, and is forgotten so much sooner.
+    """
     first = max(start or oldest, oldest) - MILLISECOND
-    return first, min(end - MILLISECOND if end else now, now)
+    return first, now if end is None else min(max(end, oldest) - MILLISECOND, now)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -60,5 +64,6 @@ def list_versions(world: World, request: Request) -> Answer:
     former = [record for record in records if record.part.startswith(f"{VERSION}#")]
     if schedule is None and not former:
         raise Refuse(unknown(request))
-    items = [current_view(schedule)] if schedule else []
+    ended = {(record.facts["generation"], record.facts["version"]) for record in former}
+    items = [current_view(schedule)] if schedule and (schedule.generation, schedule.version) not in ended else []
     return Answer(200, write({"items": items + [version_view(record) for record in reversed(former)]}))

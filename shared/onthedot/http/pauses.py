@@ -47,13 +47,15 @@ def resume_schedule(world: World, request: Request) -> Answer:
                 write({"runs": [run_view(run) for run in runs], "skipped": [skipped_view(part) for part in skipped]}),
             )
         case Impossible(schedule):
-            raise Refuse(broken(schedule))
+            raise Refuse(impossible(schedule))
         case None:
             raise Refuse(unknown(request))
 
 
-def broken(schedule: Schedule) -> Problem:
-    """Return the problem of a schedule that must be mended before anything is done with it."""
+def impossible(schedule: Schedule) -> Problem:
+    """Return the problem of a schedule that must be mended, or resumed, before this is done with it."""
+    if not schedule.broken:
+        return Problem(409, "the schedule is paused, so that its jobs would be skipped; resume it first")
     return Problem(409, f"the schedule is broken, and an edit must mend it first: {schedule.broken}")
 
 
@@ -71,6 +73,6 @@ def _answer(world: World, request: Request, result: Schedule | Impossible | None
         case Schedule() as schedule:
             return shown_schedule(world, 200, schedule)
         case Impossible(schedule):
-            raise Refuse(broken(schedule))
+            raise Refuse(impossible(schedule))
         case None:
             raise Refuse(unknown(request))

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from onthedot.rules.instants import MILLISECOND, to_text, up_to_second
+from onthedot.rules.ledger import A_DAY
 from onthedot.rules.missed import Skipped
 from onthedot.rules.schedules import Pause, Schedule
 
 VERSION, PAUSE, SKIPPED, MOVED = "version", "pause", "skipped", "moved"
 """The kinds of records."""
 LEFT_BEHIND = "its timetable was edited before it could be planned"
+DELETED = "its schedule was deleted before it could be planned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +65,20 @@ def of_skipped(schedule: Schedule, skipped: Skipped, kept_until: datetime) -> Re
 
 
 def of_move(schedule: Schedule, at: datetime, database: str, kept_until: datetime) -> Record:
-    """Return the record of another time zone database, by which the slots from then on are timed."""
+    """Return the record of another time zone database, by which the slots from then on are timed.
+
+    It speaks of slots up to a day later, and is kept for as long as these.
+    """
     facts = {"at": to_text(at), "from": schedule.tzdata, "to": database}
-    return _record(schedule, MOVED, at, schedule.generation, facts, kept_until)
+    return _record(schedule, MOVED, at, schedule.generation, facts, kept_until + A_DAY)
 
 
-def of_left_behind(schedule: Schedule, at: datetime, kept_until: datetime) -> Record:
-    """Return the record of the slots that an edit of the timetable left unplanned: those of a pause, or when broken."""
+def of_left_behind(schedule: Schedule, reason: str, at: datetime, kept_until: datetime) -> Record:
+    """Return the record of the slots that a change left unplanned: those of a pause, or when broken."""
     facts = {
         "from": to_text(schedule.planned_until + MILLISECOND),
         "to": to_text(at),
-        "reason": LEFT_BEHIND,
+        "reason": reason,
         "version": schedule.version,
     }
     return _record(schedule, SKIPPED, schedule.planned_until, schedule.generation, facts, kept_until)

@@ -8,10 +8,13 @@ A slot is expected by the version in force at its time. It has its job, or it li
 pause. One that is not planned yet is said to be so; one that has none of these is missing, which must not occur.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import groupby
+from operator import attrgetter, itemgetter
 
 from onthedot.rules.instants import from_text
 from onthedot.rules.jobs import Job
@@ -32,6 +35,10 @@ class Kind(StrEnum):
     MISSING = "missing"  # nobody knows: it is lost
 
 
+Fate = Job | tuple[Kind, str | None]
+"""The job of a slot, or what became of a slot without one, and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """A version's time in force: its slots come after `since`, up to `until` and with it."""
@@ -48,10 +55,6 @@ class Range:
     first: datetime
     last: datetime
     reason: str
-
-    def holds(self, slot: datetime) -> bool:
-        """Tell whether a slot lies in it."""
-        return self.first <= slot <= self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,38 +85,55 @@ def ledger(past: Past, jobs: Iterable[Job], after: datetime, until: datetime) ->
 
     `jobs` are those of the slots between the two. Order: by slot.
     """
-    current: Row | None = None
-    for row in _rows(past, iter(jobs), after, until):
-        if current is not None and row.job is None and _fared_alike(current, row):
-            current = replace(current, last=row.first, count=current.count + 1)
-            continue
-        if current is not None:
-            yield current
-        current = row
-    if current is not None:
-        yield current
+    for fate, alike in groupby(_fates(past, iter(jobs), after, until), key=itemgetter(0)):
+        yield _of_job(fate) if isinstance(fate, Job) else _without_job(fate, [slot for _, slot in alike if slot])
 
 
-def _rows(past: Past, jobs: Iterator[Job], after: datetime, until: datetime) -> Iterator[Row]:
-    """Return a row for each slot that was expected or has a job all the same."""
-    job = next(jobs, None)
+def _fates(past: Past, jobs: Iterator[Job], after: datetime, until: datetime) -> Iterator[tuple[Fate, Slot | None]]:
+    """Return each slot that was expected with its fate, and each job in its place, expected or not."""
+    why_skipped, job = _in_order(past.skipped), next(jobs, None)
     for slot in _expected(past, after, until):
         while job is not None and from_text(job.slot) < slot.instant:
-            yield _of_job(job)
+            yield job, None
             job = next(jobs, None)
         if job is not None and from_text(job.slot) == slot.instant:
-            yield _of_job(job)
+            yield job, slot
             job = next(jobs, None)
         else:
-            yield _without_job(past, slot)
+            yield _fate(past, slot.instant, why_skipped(slot.instant)), slot
     while job is not None:
-        yield _of_job(job)
+        yield job, None
         job = next(jobs, None)
 
 
 def _expected(past: Past, after: datetime, until: datetime) -> Iterator[Slot]:
+    """Return the slots that should have been; terms that overlap, since clocks differ, have each slot once."""
     for term in past.terms:
-        yield from slots(term.timetable, max(after, term.since), min(until, term.until))
+        for slot in slots(term.timetable, max(after, term.since), min(until, term.until)):
+            after = slot.instant
+            yield slot
+
+
+def _in_order(skipped: Iterable[Range]) -> Callable[[datetime], str | None]:
+    """Return what tells why a slot was skipped, if asked in order of time; where ranges meet, the first one says."""
+    ahead, here = deque(sorted(skipped, key=attrgetter("first"))), list[Range]()
+
+    def why(at: datetime) -> str | None:
+        while ahead and ahead[0].first <= at:
+            here.append(ahead.popleft())
+        here[:] = [span for span in here if at <= span.last]
+        return here[0].reason if here else None
+
+    return why
+
+
+def _fate(past: Past, at: datetime, why_skipped: str | None) -> tuple[Kind, str | None]:
+    if why_skipped is not None:
+        return Kind.SKIPPED, why_skipped
+    if at > past.planned_until:
+        return Kind.PENDING, NOT_PLANNED
+    moved = any(abs(at - moved_at) < A_DAY for moved_at in past.moved_at)
+    return (Kind.SKIPPED, MOVED) if moved else (Kind.MISSING, None)
 
 
 def _of_job(job: Job) -> Row:
@@ -121,20 +141,6 @@ def _of_job(job: Job) -> Row:
     return Row(at, at, job.local_slot or "", 1, job.state.value, job.reason, job)
 
 
-def _without_job(past: Past, slot: Slot) -> Row:
-    kind, reason = _fate(past, slot.instant)
-    return Row(slot.instant, slot.instant, slot.local_text, 1, kind.value, reason)
-
-
-def _fate(past: Past, at: datetime) -> tuple[Kind, str | None]:
-    reason = next((span.reason for span in past.skipped if span.holds(at)), None)
-    if reason is not None:
-        return Kind.SKIPPED, reason
-    if at > past.planned_until:
-        return Kind.PENDING, NOT_PLANNED
-    moved = any(abs(at - moved_at) < A_DAY for moved_at in past.moved_at)
-    return (Kind.SKIPPED, MOVED) if moved else (Kind.MISSING, None)
-
-
-def _fared_alike(one: Row, other: Row) -> bool:
-    return one.job is None and (one.kind, one.reason) == (other.kind, other.reason)
+def _without_job(fate: tuple[Kind, str | None], alike: Sequence[Slot]) -> Row:
+    kind, reason = fate
+    return Row(alike[0].instant, alike[-1].instant, alike[0].local_text, len(alike), kind.value, reason)

@@ -63,6 +63,10 @@ class Pause:
         assert self.until is not None, "it does not end by itself"
         return self.until - MILLISECOND
 
+    def ended_at(self, now: datetime) -> datetime:
+        """Return its last instant, if it is over or somebody ends it now."""
+        return min(now, self.last_until) if self.until else now
+
     def holds(self, now: datetime) -> bool:
         """Tell whether the pause is not over yet."""
         return self.until is None or now < self.until

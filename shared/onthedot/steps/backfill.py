@@ -1,9 +1,8 @@
 """Backfill: jobs for slots of the past that have none, at a rate, oldest first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
 
 from onthedot.rules.agenda import wake_at
 from onthedot.rules.errors import Unavailable
@@ -39,49 +38,76 @@ class Filled:
     more: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Gaps:
+    """Slots without a job, whether there are more, and when the last job starts that fills one before them."""
+
+    slots: list[Slot]
+    more: bool
+    filled_until: datetime | None
+
+
 def fillable(world: World, name: str, window: Window) -> Filled | Impossible | None:
     """Count the slots that a backfill would give a job; `None` when there is no such schedule."""
-    found = readable(world, name)
+    found = _running(world, name)
     if not isinstance(found, Readable):
         return found
-    count = len(list(islice(_empty(world, found, window), MOST + 1)))
-    return Filled(min(count, MOST), count > MOST)
+    gaps = _gaps(world, found, window, MOST)
+    return Filled(len(gaps.slots), gaps.more)
 
 
 def backfill(world: World, name: str, window: Window) -> Filled | Impossible | None:
     """Give the slots of a window that have none a job each, at most so many; `None` when there is no such schedule.
 
-    Each job is written on condition that its place is free, with the schedule as it was read: a slot has one job.
+    Each job is written on condition that its place is free, with the schedule as it was read: a slot has one job. A
+    call that goes on where another has stopped keeps the pace.
     """
-    give_up_at, filled, start_at = deadline(world), 0, world.clock.now()
+    give_up_at, filled = deadline(world), 0
     for _ in range(TRIES):
-        found = readable(world, name)
+        found = _running(world, name)
         if not isinstance(found, Readable):
             return found
-        room = MOST - filled
-        slots = list(islice(_empty(world, found, window), room + 1))
-        step, more = window.step or found.definition.missed.step, len(slots) > room
-        runs = [Planned(slot, start_at + (filled + number) * step) for number, slot in enumerate(slots[:room])]
+        gaps = _gaps(world, found, window, MOST - filled)
+        runs = _paced(gaps, window.step or found.definition.missed.step, world.clock.now())
         written = _write(world, found, runs[:MOST_JOBS])
         filled += written
         done = written == len(runs)
         if done or filled == MOST or world.clock.now() > give_up_at:
-            return Filled(filled, more or not done)
+            return Filled(filled, gaps.more or not done)
     raise Unavailable(f"{name} changes faster than it can be filled; try again")
 
 
-def _empty(world: World, found: Readable, window: Window) -> Iterator[Slot]:
-    """Return the slots that have passed, are planned, and have no job. Order: by slot."""
-    schedule, definition = found.schedule, found.definition
+def _running(world: World, name: str) -> Readable | Impossible | None:
+    """Return a schedule whose jobs may run: in a pause, a slot would only get a job to be skipped."""
+    found = readable(world, name)
+    if isinstance(found, Readable) and found.schedule.is_paused(world.clock.now()):
+        return Impossible(found.schedule)
+    return found
+
+
+def _gaps(world: World, found: Readable, window: Window, most: int) -> _Gaps:
+    """Return the first slots that have passed, are planned, and have no job. Order: by slot."""
+    schedule, slots, filled_until = found.schedule, list[Slot](), None
     end = min(window.end, world.clock.now() + MILLISECOND, schedule.planned_until + MILLISECOND)
     jobs = jobs_between(world, schedule.key, window.start - MILLISECOND, end)
     taken = next(jobs, None)
-    for slot in slots_within(definition.timetable, window.start, end):
+    for slot in slots_within(found.definition.timetable, window.start, end):
         text = to_text(slot.instant)
         while taken is not None and taken.slot < text:
             taken = next(jobs, None)
         if taken is None or taken.slot != text:
-            yield slot
+            if len(slots) == most:
+                return _Gaps(slots, True, filled_until)
+            slots.append(slot)
+        elif taken.untouched:
+            filled_until = max(filled_until or taken.run_at, taken.run_at)
+    return _Gaps(slots, False, filled_until)
+
+
+def _paced(gaps: _Gaps, step: timedelta, now: datetime) -> list[Planned]:
+    """Return when each slot's job may start."""
+    start = max(now, gaps.filled_until + step) if gaps.filled_until else now
+    return [Planned(slot, start + number * step) for number, slot in enumerate(gaps.slots)]
 
 
 def _write(world: World, found: Readable, runs: Sequence[Planned]) -> int:

@@ -2,9 +2,9 @@
 
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.history import Record, of_pause, of_version
+from onthedot.rules.history import DELETED, Record, of_left_behind, of_pause, of_version
 from onthedot.rules.jobs import Job, State, ended
-from onthedot.rules.schedules import Schedule
+from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.starting import Standing
 from onthedot.steps.edit import Mismatch, forget_payload
 from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS
@@ -41,6 +41,8 @@ def _past(world: World, settled: Settled) -> list[Record]:
     records = [of_version(schedule, settled.at, kept_until)]
     if schedule.paused is not None:
         records.append(of_pause(schedule, schedule.paused, settled.at, kept_until))
+    if schedule.readable and (schedule.paused is not None or schedule.state is ScheduleState.BROKEN):
+        records.append(of_left_behind(schedule, DELETED, settled.at, kept_until))
     return records
 
 

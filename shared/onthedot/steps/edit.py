@@ -13,7 +13,7 @@ from typing import Any
 from onthedot.rules.definitions import TIMING, Definition, with_defaults
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.history import Record, of_left_behind, of_version
+from onthedot.rules.history import LEFT_BEHIND, Record, of_left_behind, of_version
 from onthedot.rules.instants import up_to_second
 from onthedot.rules.jobs import Job, Payload
 from onthedot.rules.missed import Planned
@@ -109,7 +109,7 @@ def _left(world: World, before: Schedule, wanted: Wanted, at: datetime) -> list[
     kept_until = at + world.timing.retention
     records = [of_version(before, at, kept_until)]
     if _restarts(before, wanted) and (before.paused or before.state is ScheduleState.BROKEN):
-        records.append(of_left_behind(before, at, kept_until))
+        records.append(of_left_behind(before, LEFT_BEHIND, at, kept_until))
     return records
 
 

@@ -16,6 +16,9 @@ from onthedot.rules.slots import Timetable
 from onthedot.steps.finding import jobs_between
 from onthedot.steps.ports import World
 
+LOOKS = 3
+"""How often a slot that seems lost is looked for: its job may be on its way from one version to the next."""
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
@@ -30,14 +33,18 @@ def ledger_page(world: World, name: str, after: datetime, until: datetime, limit
 
     A schedule that was deleted is known until the retention. Order: by slot.
     """
-    past = _past(world, name)
-    if past is None:
-        return None
-    jobs = jobs_between(world, f"schedule#{name}", after, until)
-    rows = list(islice(ledger(past, jobs, after, until), limit + 1))
-    shown = rows[:limit]
-    lost = sum(row.count for row in shown if row.kind == Kind.MISSING)
-    if lost:
+    for _ in range(LOOKS):
+        past = _past(world, name)
+        if past is None:
+            return None
+        jobs = jobs_between(world, f"schedule#{name}", after, until)
+        rows = list(islice(ledger(past, jobs, after, until), limit + 1))
+        shown = rows[:limit]
+        lost = sum(row.count for row in shown if row.kind == Kind.MISSING)
+        if not lost:
+            break
+        world.clock.pause()
+    else:
         world.journal.schedule(Event.SLOTS_LOST, name, lost)
     return LedgerPage(shown, shown[-1].last if len(rows) > limit else None)
 
@@ -49,13 +56,13 @@ def _past(world: World, name: str) -> Past | None:
     if schedule is None and not records:
         return None
     terms = [term for term in map(_term, _of_kind(records, VERSION)) if term]
-    skipped = [_range(record) for record in _of_kind(records, SKIPPED)]
-    skipped += [_paused(record) for record in _of_kind(records, PAUSE) if _is_left_out(record)]
+    skipped = [_paused(record) for record in _of_kind(records, PAUSE) if _is_left_out(record)]
+    skipped += [_range(record) for record in _of_kind(records, SKIPPED)]
     moved_at = [from_text(record.facts["at"]) for record in _of_kind(records, MOVED)]
     if schedule is None:
         return Past(terms, skipped, now, moved_at)
     if schedule.paused is not None and schedule.paused.on_resume is OnResume.SKIP:
-        skipped.append(_pause(schedule.paused, now))
+        skipped.insert(0, _pause(schedule.paused, now))
     timetable = _timetable(name, schedule.fields, schedule.created_at)
     known = any(_is_of(record, schedule) for record in _of_kind(records, VERSION))
     if timetable is not None and not known:
@@ -97,7 +104,7 @@ def _paused(record: Record) -> Range:
 
 
 def _pause(pause: Pause, now: datetime) -> Range:
-    return _after(pause.since, min(now, pause.until or now))
+    return _after(pause.since, pause.ended_at(now))
 
 
 def _after(since: datetime, until: datetime) -> Range:

@@ -91,8 +91,9 @@ def foreseen(world: World, name: str) -> Foreseen | Impossible | None:
     if not isinstance(found, Readable):
         return found
     schedule, now = found.schedule, world.clock.now()
-    until = schedule.paused.until if schedule.paused else None
-    after = resumed(schedule, min(now, until or now), schedule.stamp) if schedule.paused else schedule
+    if schedule.paused is None:
+        return Foreseen([], [])
+    after = resumed(schedule, schedule.paused.ended_at(now), schedule.stamp)
     planned = list(chunks(after, found.definition, now, now + PLAN_AHEAD))
     return Foreseen(
         [run for chunk in planned for run in chunk.runs], [part for chunk in planned for part in chunk.skipped]

@@ -104,7 +104,7 @@ def end_pause(world: World, schedule: Schedule, definition: Definition, now: dat
     """
     pause = schedule.paused
     assert pause is not None, "who asks has looked"
-    at = min(now, pause.last_until) if pause.until else now
+    at = pause.ended_at(now)
     after = resumed(schedule, at, world.clock.token())
     following = next_slots(definition.timetable, after.planned_until, 1)
     after = with_next(after, coming(following[0]) if following else None)

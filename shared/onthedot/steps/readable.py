@@ -1,8 +1,9 @@
 """Readable: a schedule and what it means, or why nothing can be done with it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onthedot.rules.definitions import Definition
+from onthedot.rules.reading import read_schedule
 from onthedot.rules.schedules import Schedule
 from onthedot.steps.plan import definition_of
 from onthedot.steps.ports import World
@@ -18,7 +19,7 @@ class Readable:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """Nothing was changed: the schedule is broken, and must be mended first."""
+    """Nothing was changed: the schedule is broken, and must be mended first, or its pause must end."""
 
     schedule: Schedule
 
@@ -29,4 +30,6 @@ def readable(world: World, name: str) -> Readable | Impossible | None:
     if schedule is None:
         return None
     definition = definition_of(world, schedule)
-    return Impossible(schedule) if definition is None else Readable(schedule, definition)
+    if definition is None:
+        return Impossible(replace(schedule, broken=str(read_schedule(schedule))))
+    return Readable(schedule, definition)
