@@ -49,12 +49,15 @@ class DynamoIndexes:
         return [job_of_model(model) for model in models if model.state is not None]
 
     def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
-        """Return the jobs of a schedule with `start <= slot < before`, the last ones first, at most `limit`."""
+        """Return the jobs of a schedule with `start <= slot < before`, newest first, at most `limit`; as they are now."""
         if start >= before:
             return []
         bounds = JobItem.slot.between(start, before)
         asked = limit + 1  # `before` itself may be among them
-        models = call(self.clock, lambda: list(JobItem.query(schedule, bounds, limit=asked, scan_index_forward=False)))
+        models = call(
+            self.clock,
+            lambda: list(JobItem.query(schedule, bounds, consistent_read=True, limit=asked, scan_index_forward=False)),
+        )
         jobs = [job_of_model(model) for model in models if model.state is not None and model.slot != before]
         return jobs[:limit]
 

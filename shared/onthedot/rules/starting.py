@@ -11,6 +11,8 @@ from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule
 
 BY_HAND = "manual#"
+TURN = timedelta(seconds=60)
+"""How long a job that waits for its turn waits until it looks itself."""
 
 
 class Verdict(StrEnum):
@@ -73,6 +75,16 @@ def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standi
         return Standing.PAUSED
     later = schedule.version != job.version and job.slot > to_text(schedule.since) and not job.pinned
     return Standing.SUPERSEDED if later and job.attempt == 1 else Standing.IN_FORCE
+
+
+def is_in_line(job: Job | None, now: datetime) -> bool:
+    """Tell whether the job that is marked as the one that runs, or waits, still does.
+
+    It does from its first start to its outcome, backoff included; not if somebody moved it to a later time by hand.
+    """
+    if job is None or not job.pending:
+        return False
+    return job.state is State.RUNNING or not job.pinned or job.run_at <= now + 2 * TURN
 
 
 def lease_over_at(job: Job, max_skew: timedelta) -> datetime:

@@ -70,6 +70,17 @@ def newest_jobs(world: World, schedule: str, bounds: tuple[str, str], limit: int
     return Page(shown, jobs[limit - 1].slot if len(jobs) > limit else None)
 
 
+def newest_slots(world: World, schedule: str, most: int) -> Iterator[Job]:
+    """Return the jobs of a schedule's slots, the newest first, at most so many."""
+    before = PAST_SLOTS
+    for _ in range(0, most, READ_AT_ONCE):
+        jobs = world.indexes.newest(schedule, FIRST_SLOT, before, READ_AT_ONCE)
+        yield from jobs
+        if len(jobs) < READ_AT_ONCE:
+            return
+        before = jobs[-1].slot
+
+
 def jobs_between(world: World, schedule: str, after: datetime, until: datetime) -> Iterator[Job]:
     """Return the jobs of the slots after one instant, up to another and with it. Order: by slot."""
     position, last, full = to_text(after), min(to_text(until), PAST_SLOTS), True

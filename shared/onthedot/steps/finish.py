@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended
-from onthedot.steps.pause import pause_the_failing
 from onthedot.steps.ports import World
-from onthedot.steps.start import change_while_ours
-from onthedot.steps.turns import pass_turn_on
+from onthedot.steps.start import change_while_ours, follow_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,5 @@ def finish(world: World, job: Job, ending: Ending) -> bool:
     won = change_while_ours(world, job, after).won
     world.journal.job(event if won else Event.FINISH_LOST, after if won else job)
     if won:
-        pass_turn_on(world, job)
-    if won and after.state is State.DEAD:
-        pause_the_failing(world, after)
+        follow_up(world, after)
     return won

@@ -15,6 +15,7 @@ from onthedot.rules.timing import WRITE
 from onthedot.steps.payloads import keep_for, place
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import hand_over, put, write_with_wake
+from onthedot.steps.turns import pass_turn_on
 
 TRIES = 5
 """How often a change is decided anew when the job changed under it."""
@@ -88,7 +89,10 @@ def cancel(world: World, schedule: str, slot: str) -> Changed | TooLate | None:
         return world.jobs.change(job, ended(job, State.CANCELLED, world.clock.now(), world.timing.retention))
 
     done = _decide(world, schedule, slot, Event.JOB_CANCELLED, change)
-    return Changed(done.job) if done and done.job.state is State.CANCELLED else done
+    if done is None or done.job.state is not State.CANCELLED:
+        return done
+    pass_turn_on(world, done.job)
+    return Changed(done.job)
 
 
 def _create(world: World, give_up_at: datetime, new: NewJob) -> Created | Exists | Unavailable:

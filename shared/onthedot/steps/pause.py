@@ -5,7 +5,9 @@ is already on its way finds the pause when it starts. A pause with an end is ove
 writes that down.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 
 from onthedot.rules.errors import Unavailable
@@ -13,8 +15,9 @@ from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned, Skipped
 from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, chunks
+from onthedot.rules.reading import read_schedule
 from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState, paused, resumed
-from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS, untouched_jobs
+from onthedot.steps.finding import newest_slots, untouched_jobs
 from onthedot.steps.plan import end_pause
 from onthedot.steps.ports import World
 from onthedot.steps.readable import Impossible, Readable, readable
@@ -22,8 +25,8 @@ from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle
 
 ITSELF = "onthedot"
 """Who has paused a schedule, when nobody has."""
-LOOKED_PAST = 100
-"""How many jobs that have no outcome yet, or were skipped, are looked past for those that ran."""
+LOOKED_PAST = 1_000
+"""How many jobs are looked through for those that ran: a slot of each minute, each of which runs for hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,8 @@ def pause(world: World, name: str, wish: Pause) -> Schedule | Impossible | None:
         before = world.schedules.get(name)
         if before is None or before.state is ScheduleState.BROKEN:
             return before and Impossible(before)
-        settled = settle(world, before, give_up_at)
-        if settled is None:
-            continue
-        since = settled.schedule.paused.since if settled.schedule.paused else settled.at
-        after = paused(settled.schedule, replace(wish, since=since), world.clock.token())
-        ahead = list(islice(untouched_jobs(world, after.key, since), MOST_JOBS))
-        if world.schedules.write(settled.schedule, after, [], withdrawn=ahead) is None:
-            world.journal.schedule(Event.SCHEDULE_PAUSED, name, reason=wish.reason)
+        after = _pause(world, before, wish, give_up_at)
+        if after is not None:
             return after
     raise Unavailable(f"{name} changes faster than its pause can be decided; try again")
 
@@ -56,18 +53,60 @@ def pause(world: World, name: str, wish: Pause) -> Schedule | Impossible | None:
 def pause_the_failing(world: World, job: Job) -> None:
     """Pause the schedule of a job that has died, when as many as its `pause_after` says have died in a row.
 
-    What died before its last edit, or its last resume, is forgiven: somebody has looked at it since.
+    What fails here is done at the next death.
     """
-    name = job.schedule.removeprefix("schedule#")
-    schedule = world.schedules.get(name) if job.of_schedule else None
-    if schedule is None or schedule.state is not ScheduleState.ACTIVE or "pause_after" not in schedule.fields:
+    try:
+        for _ in range(TRIES):
+            before = world.schedules.get(job.schedule.removeprefix("schedule#")) if job.of_schedule else None
+            most = _died_in_a_row(world, before) if before else None
+            if before is None or most is None:
+                return
+            wish = Pause(world.clock.now(), None, f"{most} dead in a row (pause_after)", ITSELF, OnResume.SKIP)
+            if _pause(world, before, wish, deadline(world)) is not None:
+                return
+    except Unavailable:
         return
-    most, since = int(schedule.fields["pause_after"]), max(schedule.since, schedule.resumed_at or schedule.since)
-    newest = world.indexes.newest(schedule.key, FIRST_SLOT, PAST_SLOTS, most + LOOKED_PAST)
-    ended = [each for each in newest if each.state in {State.SUCCEEDED, State.DEAD} and each.since > since][:most]
-    if len(ended) == most and all(each.state is State.DEAD for each in ended):
-        now = world.clock.now()
-        pause(world, name, Pause(now, None, f"{most} dead in a row (pause_after)", ITSELF, OnResume.SKIP))
+
+
+def _pause(world: World, before: Schedule, wish: Pause, give_up_at: datetime) -> Schedule | None:
+    """Pause a schedule as it was read; `None` when another has changed it meanwhile."""
+    settled = settle(world, before, give_up_at)
+    if settled is None:
+        return None
+    since = settled.schedule.paused.since if settled.schedule.paused else settled.at
+    after = paused(settled.schedule, replace(wish, since=since), world.clock.token())
+    ahead = list(islice(untouched_jobs(world, after.key, since), MOST_JOBS))
+    if world.schedules.write(settled.schedule, after, [], withdrawn=ahead) is not None:
+        return None
+    world.journal.schedule(Event.SCHEDULE_PAUSED, after.name, reason=wish.reason)
+    return after
+
+
+def _died_in_a_row(world: World, schedule: Schedule) -> int | None:
+    """Return the `pause_after` of a schedule whose newest jobs have died, that many of them; else `None`."""
+    if schedule.is_paused(world.clock.now()) or schedule.state is ScheduleState.ENDED:
+        return None
+    definition = read_schedule(schedule)
+    most = None if isinstance(definition, str) else definition.pause_after
+    if most is None:
+        return None
+    newest = list(islice(_ran(world, schedule), most))
+    return most if len(newest) == most and all(job.state is State.DEAD for job in newest) else None
+
+
+def _ran(world: World, schedule: Schedule) -> Iterator[Job]:
+    """Return the jobs that ran since the schedule was made, edited or resumed, for who did that has seen the others.
+
+    Order: the newest slot first. What has no outcome yet, or was skipped or cancelled, is looked past.
+    """
+    over = schedule.paused.last_until if schedule.paused and schedule.paused.until else None
+    since = max(filter(None, (schedule.since, schedule.resumed_at, over)))
+    for job in newest_slots(world, schedule.key, LOOKED_PAST):
+        if job.generation != schedule.generation or job.state not in {State.SUCCEEDED, State.DEAD}:
+            continue
+        if job.since <= since:
+            return
+        yield job
 
 
 def resume(world: World, name: str) -> Schedule | Impossible | None:

@@ -29,7 +29,7 @@ class Marked:
 Slots = Mapping[str, str | None]
 """What `busy` and `waiting` shall be; what is not named stays."""
 Allowed = Mapping[str, frozenset[str | None]]
-"""What `busy` and `waiting` may be for that."""
+"""What `busy`, `waiting` and what else is named may be for that."""
 
 
 class Schedules(Protocol):

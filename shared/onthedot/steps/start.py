@@ -12,11 +12,12 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State, ended, given_back, started
 from onthedot.rules.policies import Policies, Policy
-from onthedot.rules.starting import Standing, Verdict, judge, lease_over_at
+from onthedot.rules.starting import TURN, Standing, Verdict, judge, lease_over_at
+from onthedot.steps.pause import pause_the_failing
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
 from onthedot.steps.settle import plan_again
-from onthedot.steps.turns import pass_turn_on, standing_of
+from onthedot.steps.turns import call_if_free, pass_turn_on, standing_of
 
 WORKER_DIED = "worker died"
 LATE = "late"
@@ -49,8 +50,6 @@ class Drop:
 
 Start = Attempt | Wait | Drop
 
-TURN = timedelta(seconds=60)
-"""How long a job that waits for its turn waits until it looks itself."""
 LOOK_AGAIN = Wait(timedelta(0))
 
 
@@ -87,6 +86,13 @@ def change_while_ours(world: World, job: Job, after: Job) -> Written:
             break
         world.clock.pause()
     raise failed
+
+
+def follow_up(world: World, after: Job) -> None:
+    """Do for the schedule what an outcome brings with it. A pause comes first: who waits must not slip through."""
+    if after.state is State.DEAD:
+        pause_the_failing(world, after)
+    pass_turn_on(world, after)
 
 
 def is_too_slow(world: World, attempt: Attempt) -> bool:
@@ -173,6 +179,7 @@ def _waits(world: World, job: Job) -> Start:
     if not put(world, later, lambda draft: change_while_ours(world, job, draft)).won:
         return LOOK_AGAIN
     world.journal.job(Event.JOB_WAITS, later)
+    call_if_free(world, later)
     return Drop(Verdict.STALE)
 
 
@@ -204,6 +211,6 @@ def end_without_attempt(world: World, job: Job, state: State, reason: str) -> St
     after = ended(job, state, world.clock.now(), world.timing.retention, error=error, reason=reason)
     if not world.jobs.change(job, after).won:
         return LOOK_AGAIN
-    pass_turn_on(world, job)
     world.journal.job(Event.JOB_DEAD if state is State.DEAD else Event.JOB_SKIPPED, after)
+    follow_up(world, after)
     return Drop(Verdict.OVER)

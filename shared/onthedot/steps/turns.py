@@ -6,7 +6,7 @@
                    C starts: busy is A's, B waits -> skipped
 
 "Still running" is from the first start of a slot to its outcome, backoff between attempts included. Who holds the turn
-and has an outcome, or is gone, has forgotten to give it back, since its worker died: whoever meets that clears it.
+and has an outcome, is gone, or was moved to a later time, has not given it back: whoever meets that clears it.
 """
 
 from dataclasses import replace
@@ -16,8 +16,9 @@ from onthedot.rules.definitions import Overlap
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule
-from onthedot.rules.starting import Standing, judge_schedule
+from onthedot.rules.starting import Standing, is_in_line, judge_schedule
 from onthedot.steps.ports import World
+from onthedot.steps.ports_of_schedules import Allowed, Marked, Slots
 from onthedot.steps.put import put
 
 TRIES = 20
@@ -29,11 +30,14 @@ def standing_of(world: World, job: Job) -> Standing:
     if not job.of_schedule:
         return Standing.IN_FORCE
     if job.overlap is None:
-        return judge_schedule(world.schedules.get(_name(job)), job, world.clock.now())
-    for _ in range(TRIES):
-        standing = _turn(world, job)
-        if standing is not None:
+        schedule = world.schedules.get(_name(job))
+        standing = judge_schedule(schedule, job, world.clock.now())
+        if schedule is None or standing is not Standing.IN_FORCE or _overlap(schedule) == Overlap.ALLOW:
             return standing
+    for _ in range(TRIES):
+        decided = _turn(world, job)
+        if decided is not None:
+            return decided
     raise Unavailable(f"the turns of {job.schedule} change faster than one can be decided")
 
 
@@ -42,57 +46,87 @@ def pass_turn_on(world: World, job: Job) -> None:
     if job.overlap is None:
         return
     try:
-        waiting = _give_back(world, job)
-        waiter = world.jobs.get(job.schedule, waiting) if waiting else None
-        if waiter is not None and waiter.state is State.SCHEDULED:
-            put(world, replace(waiter, run_at=world.clock.now()), partial(world.jobs.change, waiter))
+        _call(world, job, _give_back(world, job))
     except Unavailable:
         return
 
 
+def call_if_free(world: World, job: Job) -> None:
+    """Send a job that has just gone back to wait, if its turn came before it could be sent by who gave it back."""
+    try:
+        schedule = world.schedules.get(_name(job))
+        if schedule is not None and schedule.busy is None:
+            _call(world, job, schedule.waiting)
+    except Unavailable:
+        return
+
+
+def _call(world: World, job: Job, slot: str | None) -> None:
+    """Send the job of the slot that waits; not one that was moved to another time meanwhile."""
+    waiter, now = world.jobs.get(job.schedule, slot) if slot else None, world.clock.now()
+    if waiter is not None and waiter.state is State.SCHEDULED and is_in_line(waiter, now):
+        put(world, replace(waiter, run_at=now), partial(world.jobs.change, waiter))
+
+
 def _give_back(world: World, job: Job) -> str | None:
-    """Free the turn if it is this job's; return the slot that waits for it."""
-    marked = world.schedules.mark(_name(job), {"busy": None}, {"busy": frozenset({job.slot})})
-    return marked.schedule.waiting if marked.won and marked.schedule else None
+    """Free the turn if it is this job's; return the slot that waits for it now."""
+    schedule = _mark(world, job, {"busy": None}, {"busy": frozenset({job.slot})}).schedule
+    return schedule.waiting if schedule is not None and schedule.busy is None else None
 
 
 def _turn(world: World, job: Job) -> Standing | None:
-    """Take the turn, or say why not; `None` when that must be decided anew."""
+    """Take the turn, or say why not; `None` when that must be decided anew.
+
+    Who has it keeps it, though another waits by now: at its second attempt, or when the first call's answer was lost.
+    """
     mine = frozenset({None, job.slot})
-    marked = world.schedules.mark(_name(job), {"busy": job.slot, "waiting": None}, {"busy": mine, "waiting": mine})
-    standing = judge_schedule(marked.schedule, job, world.clock.now())
-    if standing is not Standing.IN_FORCE and marked.won:
-        _give_back(world, job)
-    if standing is not Standing.IN_FORCE or marked.won or marked.schedule is None:
+    marked = _mark(world, job, {"busy": job.slot, "waiting": None}, {"busy": mine, "waiting": mine})
+    schedule = marked.schedule
+    standing = judge_schedule(schedule, job, world.clock.now())
+    has_turn = marked.won or (schedule is not None and schedule.busy == job.slot)
+    if standing is not Standing.IN_FORCE and has_turn:
+        _call(world, job, _give_back(world, job))
+    if standing is not Standing.IN_FORCE or has_turn or schedule is None:
         return standing
-    return _refused(world, job, marked.schedule)
+    return _refused(world, job, schedule)
 
 
 def _refused(world: World, job: Job, schedule: Schedule) -> Standing | None:
-    overlap = schedule.fields.get("overlap", Overlap.ALLOW)
-    if overlap == Overlap.ALLOW:
+    overlap = _overlap(schedule)
+    if overlap == Overlap.ALLOW or not schedule.readable:
         return Standing.IN_FORCE
     if _clear(world, job, "busy", schedule.busy) or _clear(world, job, "waiting", schedule.waiting):
         return None
     if overlap == Overlap.SKIP:
         return Standing.HELD
-    queued = world.schedules.mark(_name(job), {"waiting": job.slot}, {"waiting": frozenset({None, job.slot})})
-    if queued.schedule is None or (queued.won and queued.schedule.busy is None):
+    return Standing.WAITS if schedule.waiting == job.slot else _queue(world, job)
+
+
+def _queue(world: World, job: Job) -> Standing | None:
+    """Take the one place in which a job waits for its turn."""
+    queued = _mark(world, job, {"waiting": job.slot}, {"waiting": frozenset({None, job.slot})})
+    if queued.schedule is None or queued.schedule.waiting is None:
         return None
     if queued.won:
-        return Standing.WAITS
+        return Standing.WAITS if queued.schedule.busy else None
     return None if _clear(world, job, "waiting", queued.schedule.waiting) else Standing.QUEUED
 
 
 def _clear(world: World, job: Job, what: str, slot: str | None) -> bool:
     """Clear a mark that another job has left behind; return whether the turn must be decided anew."""
-    if slot is None or slot == job.slot:
+    if slot is None or slot == job.slot or is_in_line(world.jobs.get(job.schedule, slot), world.clock.now()):
         return False
-    holder = world.jobs.get(job.schedule, slot)
-    if holder is not None and holder.pending:
-        return False
-    world.schedules.mark(_name(job), {what: None}, {what: frozenset({slot})})
+    _mark(world, job, {what: None}, {what: frozenset({slot})})
     return True
+
+
+def _mark(world: World, job: Job, slots: Slots, allowed: Allowed) -> Marked:
+    """Mark the schedule that made the job, and no later one of its name."""
+    return world.schedules.mark(_name(job), slots, {**allowed, "generation": frozenset({job.generation})})
+
+
+def _overlap(schedule: Schedule) -> str:
+    return str(schedule.fields.get("overlap", Overlap.ALLOW))
 
 
 def _name(job: Job) -> str:

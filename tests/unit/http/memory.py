@@ -228,8 +228,7 @@ class Schedules:
 
     def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
         there = self.rows.get(name)
-        now: dict[str, str | None] = {"busy": there.busy, "waiting": there.waiting} if there else {}
-        if there is None or not all(now[key] in may for key, may in allowed.items()):
+        if there is None or not all(getattr(there, key) in may for key, may in allowed.items()):
             return Marked(False, there)
         self.rows[name] = replace(there, **slots)  # type: ignore[arg-type]
         return Marked(True, self.rows[name])
