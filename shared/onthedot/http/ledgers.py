@@ -45,8 +45,8 @@ def _bounds(start: datetime | None, end: datetime | None, now: datetime, oldest:
 
     A job may end before its slot, as far ahead as it is planned, and is forgotten so much sooner.
     """
-    first = max(start or oldest, oldest) - MILLISECOND
-    return first, now if end is None else min(max(end, oldest) - MILLISECOND, now)
+    after = oldest if start is None else max(start, oldest + MILLISECOND) - MILLISECOND
+    return after, now if end is None else min(max(end, oldest) - MILLISECOND, now)
 
 
 def _row(row: Row) -> dict[str, Any]:
