@@ -63,3 +63,17 @@ def test_what_is_overdue_is_told_of_its_shard(api: Api) -> None:
     api.clock.time += timedelta(minutes=10)
     overdue = [shard["oldest_overdue_seconds"] for shard in api.call("GET", "/health").body["shards"]]
     assert sorted(overdue) == [0, 0, 0, 300]
+
+
+@pytest.mark.parametrize(("waits", "status"), [(-60, 200), (180, 200), (181, 503)])
+def test_a_schedule_that_nobody_plans_is_seen(api: Api, waits: float, status: int) -> None:
+    """Ticks came and jobs were handed over, but no slot became a job any more: health said ok."""
+    fields = {"handler": "h", "every": 3600, "anchor": "2027-01-01T01:00:00Z"}
+    assert api.call("PUT", "/schedules/s", fields).status == 201
+    api.clock.time = START + timedelta(hours=1, seconds=waits)
+    drained = to_text(api.clock.time + LOOK_AHEAD)
+    api.shards.rows = [ShardRow(str(number), drained, api.clock.time, None) for number in range(SHARDS)]
+    answer = api.call("GET", "/health")
+    assert answer.status == status
+    unplanned = sorted(shard["oldest_unplanned_seconds"] for shard in answer.body["shards"])
+    assert unplanned == [0] * (SHARDS - 1) + [max(waits, 0)]

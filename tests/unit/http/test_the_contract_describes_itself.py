@@ -11,6 +11,7 @@ from tests.unit.http.memory import Api
 
 from onthedot.http.models import JobRequest
 from onthedot.http.routes import ROUTES, contract
+from onthedot.rules.definitions import DEFAULTS
 
 
 @pytest.fixture
@@ -64,3 +65,54 @@ def test_the_other_functions_import_no_pydantic_and_no_router() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_a_time_that_can_be_no_local_one_says_so(document: Any) -> None:
+    """A client sent a local `until`, as the contract said it may, and was refused."""
+    schemas = document["components"]["schemas"]
+    described = [schemas["PauseRequest"]["properties"]["until"], schemas["BackfillRequest"]["properties"]["from"]]
+    described += [schemas["BackfillRequest"]["properties"]["to"]]
+    for path, names in (("/jobs", {"due_from", "due_to"}), ("/schedules/{name}/ledger", {"from", "to"})):
+        parameters = document["paths"][path]["get"]["parameters"]
+        found = [parameter["schema"] for parameter in parameters if parameter["name"] in names]
+        assert len(found) == 2
+        described += found
+    assert {shape["description"] for shape in described} == {"RFC 3339 with an offset"}
+    assert "zone" in schemas["JobRequest"]["properties"]["run_at"]["description"]
+
+
+def test_the_version_that_was_seen_is_a_parameter_and_the_one_there_is_a_header(document: Any) -> None:
+    """Nobody who read the contract alone could know how a lost update is refused."""
+    operations = document["paths"]["/schedules/{name}"]
+    asking = {
+        method
+        for method, operation in operations.items()
+        for parameter in operation["parameters"]
+        if (parameter["name"], parameter["in"], parameter["required"]) == ("If-Match", "header", False)
+    }
+    assert asking == {"put", "patch", "delete"}
+    for operation in operations.values():
+        assert "ETag" in operation["responses"]["200"]["headers"]
+    assert "headers" not in document["paths"]["/jobs"]["get"]["responses"]["200"]
+
+
+def test_what_is_left_out_and_what_is_out_of_range_is_described(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+    for name in ("ScheduleRequest", "PreviewRequest"):
+        properties = schemas[name]["properties"]
+        usual = {field: shape["default"] for field, shape in properties.items() if shape.get("default") is not None}
+        assert usual == {field: value for field, value in DEFAULTS.items() if field in properties}
+        assert (properties["catch_up_limit"]["minimum"], properties["catch_up_limit"]["maximum"]) == (1, 10_000)
+        assert (properties["catch_up_rate"]["minimum"], properties["catch_up_rate"]["maximum"]) == (1, 6_000)
+    assert not any("default" in shape for shape in schemas["SchedulePatch"]["properties"].values())
+
+
+def test_the_schemas_of_schedules_take_what_the_api_takes_and_gives(document: Any, api: Api) -> None:
+    request = {"handler": "h", "cron": "0 9 * * *", "catch_up_limit": 5, "exclude": ["2027-01-02"], "grace": "PT1M"}
+    answers = {"ScheduleRequest": request, "Schedule": api.call("PUT", "/schedules/s", request).body}
+    answers["SchedulePatch"] = {"catch_up_limit": None, "missed": "skip"}
+    answers["ScheduleList"] = api.call("GET", "/schedules").body
+    answers["PauseRequest"] = {"until": "2027-02-01T00:00:00Z"}
+    for name, body in answers.items():
+        schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+        jsonschema.validate(body, schema, cls=jsonschema.Draft202012Validator)
