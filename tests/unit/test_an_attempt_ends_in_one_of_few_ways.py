@@ -59,7 +59,11 @@ def test_what_it_returns_is_the_result(value: Any, text: str) -> None:
     assert ending(lambda _: value) == Success(text)
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), float("inf"), "\ud800", {("a",): 1}], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [object(), {1, 2}, float("nan"), float("inf"), "\ud800", {("a",): 1}],
+    ids=["an object", "a set", "no number", "infinity", "half a surrogate", "a key that is no text"],
+)
 def test_what_is_no_json_fails_the_attempt(value: Any) -> None:
     failure = ending(lambda _: value)
     assert isinstance(failure, Failure)
