@@ -35,6 +35,6 @@ def test_the_examples_are_taken() -> None:
 def test_the_fields_that_restart_a_timetable_are_named() -> None:
     from onthedot.rules.definitions import TIMING  # noqa: PLC0415
 
-    sentence = re.search(r"An edit of (.*?) begins the timetable", PAGE, re.DOTALL)
+    sentence = re.search(r"An edit of (.*?) begins the\s+timetable", PAGE, re.DOTALL)
     assert sentence is not None
     assert set(re.findall(r"`(\w+)`", sentence[1])) == TIMING
