@@ -36,6 +36,16 @@ RAN: list[Ran] = []
 SCRIPT = Script()
 
 
+def once(happening: Callable[[], Any]) -> None:
+    """Have something happen inside the next run of `test.meanwhile`, and in no later one."""
+
+    def meanwhile() -> None:
+        SCRIPT.meanwhile = lambda: None
+        happening()
+
+    SCRIPT.meanwhile = meanwhile
+
+
 def ran() -> list[str]:
     """Return the ids of the jobs that ran, in order."""
     return [call.id for call in RAN]

@@ -49,7 +49,7 @@ class DynamoIndexes:
         return [job_of_model(model) for model in models if model.state is not None]
 
     def newest(self, schedule: str, start: str, before: str, limit: int) -> list[Job]:
-        """Return the jobs of a schedule with `start <= slot < before`, newest first, at most `limit`; as they are now."""
+        """Return the jobs of a schedule with `start <= slot < before`, newest first, at most `limit`: all there are."""
         if start >= before:
             return []
         bounds = JobItem.slot.between(start, before)
