@@ -6,6 +6,7 @@ The counts are a budget: 0.6 ms of CPU a call, and the number of calls is the th
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,13 @@ import dispatch
 import tick
 import worker
 from onthedot import wiring
-from onthedot.messages import ShardMessage, shard_text
+from onthedot.messages import ShardMessage, read_job, shard_text
 from onthedot.rules.agenda import shard_of
+from onthedot.steps.backfill import Filled, Window, backfill
+from onthedot.steps.finish import Success, finish
 from onthedot.steps.manage import cancel, reschedule
+from onthedot.steps.start import Attempt, start
+from onthedot.steps.trigger import Wish, trigger
 
 FAR, NEAR = 3_600, 10
 AT_NINE, AT_TEN = "0 9 * * *", "0 10 * * *"
@@ -107,6 +112,84 @@ def paused(lab: Lab) -> None:
     schedules.hold("s")
 
 
+def taking_turns(lab: Lab, overlap: str) -> None:
+    """Let the first slot come of a schedule whose slots must not overlap."""
+    schedules.put("s", overlap=overlap, handler="example.echo")
+    lab.time.shift(30)
+
+
+def begin(lab: Lab) -> Attempt:
+    """Start the job that has come, and leave its attempt at work."""
+    (message,) = lab.receive("JobQueue")
+    entry = read_job(message["Body"])
+    assert entry is not None
+    attempt = start(wiring.world(), entry, wiring.attempts().policies())
+    assert isinstance(attempt, Attempt)
+    return attempt
+
+
+def second_comes(lab: Lab, overlap: str) -> Attempt:
+    """Let the second slot come while the first runs."""
+    taking_turns(lab, overlap)
+    first = begin(lab)
+    lab.time.shift(60)
+    return first
+
+
+def second_waits(lab: Lab) -> None:
+    first = second_comes(lab, "wait")
+    deliver(lab)
+    RUNNING.append(first)
+
+
+def end_first(lab: Lab) -> None:
+    assert lab.now()
+    assert finish(wiring.world(), RUNNING.pop().job, Success("null"))
+
+
+def dying(lab: Lab) -> None:
+    """Let the third job come of a schedule whose first two have died."""
+    schedules.put("s", handler="test.fail", pause_after=3)
+    lab.time.shift(30)
+    for _ in range(2):
+        assert lab.deliver("JobQueue") == 1
+        lab.time.shift(60)
+
+
+def run_by_hand(lab: Lab, job_id: str = "x") -> None:
+    assert lab.now()
+    trigger(wiring.world(), "s", Wish(job_id, "{}", None))
+
+
+def ran_by_hand(lab: Lab) -> None:
+    scheduled(lab)
+    run_by_hand(lab)
+
+
+def fill_ten(lab: Lab) -> None:
+    """Fill in ten slots of the time before the schedule was made."""
+    made = schedules.row("s").created_at
+    lab.calls.clear()
+    assert backfill(wiring.world(), "s", Window(made - timedelta(minutes=10), made, None)) == Filled(10, more=False)
+
+
+def moved_zone(lab: Lab) -> None:
+    """Leave a schedule as another time zone database timed it, by which nine o'clock was an hour later."""
+    scheduled(lab)
+    later = {"next_at": {"S": "2027-01-04T10:00:00.000Z"}, "next_local": {"S": "2027-01-04T09:00:00"}}
+    schedules.change(lab, "s", tzdata={"S": "1999a"}, **later)
+
+
+def plan_again(lab: Lab) -> None:
+    assert lab.now()
+    schedules.look(schedules.row("s"))
+
+
+def reading(path: str) -> Callable[[Lab], Any]:
+    """Return a step that reads something over HTTP."""
+    return lambda lab: lab.call("GET", path)
+
+
 def calling(step: Callable[..., Any], *arguments: Any, **fields: Any) -> Callable[[Lab], Any]:
     """Return a step that needs to know nothing of the lab."""
     return lambda _: step(*arguments, **fields)
@@ -163,7 +246,11 @@ def fire(lab: Lab) -> None:
 
 IDLE = {"UpdateItem": 6, "Query": 8}
 """Two shards in which nothing is to be done: two of a shard's four queries look for schedules."""
+RUNNING: list[Attempt] = []
+"""Attempts that are at work when the count begins."""
 PLANNED = {"BatchGetItem": 1}
+ONE_MESSAGE = {"SendMessageBatch": 1}
+HOLD = {"ChangeMessageVisibility": 1}
 WRITTEN = {"GetItem": 1, "TransactWriteItems": 1}
 ROWS = {
     "create, near": Row({"PutItem": 1, "SendMessageBatch": 1}, near),
@@ -174,7 +261,7 @@ ROWS = {
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
     "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
-    "two shards, first look": Row({"UpdateItem": 8, "Query": 10}, look),
+    "two shards, first look": Row({"UpdateItem": 10, "Query": 10}, look),
     "two shards, idle": Row(IDLE, look, looked),
     "two shards, 25 entries in one": Row(IDLE | {"SendMessageBatch": 3}, look, in_one_shard),
     "two shards, one slot to plan": Row(
@@ -185,8 +272,27 @@ ROWS = {
     ),
     "run a slot's job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, one_comes),
     "drop a slot's job that an edit made void": Row(
-        {"UpdateItem": 1, "GetItem": 1, "DeleteItem": 1}, deliver, superseded
+        {"UpdateItem": 1, "GetItem": 2, "DeleteItem": 1, "TransactWriteItems": 1}, deliver, superseded
     ),
+    "run a slot's job that must not overlap": Row(
+        {"UpdateItem": 4} | HOLD, deliver, partial(taking_turns, overlap="skip")
+    ),
+    "skip a slot, since another runs": Row(
+        {"UpdateItem": 3, "GetItem": 1}, deliver, partial(second_comes, overlap="skip")
+    ),
+    "put a slot off, since another runs": Row(
+        {"UpdateItem": 4, "GetItem": 2} | ONE_MESSAGE, deliver, partial(second_comes, overlap="wait")
+    ),
+    "finish a slot that another waits for": Row({"UpdateItem": 3, "GetItem": 1} | ONE_MESSAGE, end_first, second_waits),
+    "pause a schedule whose third job dies": Row(
+        {"UpdateItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1} | HOLD, deliver, dying
+    ),
+    "run a schedule by hand": Row({"GetItem": 1, "PutItem": 1} | ONE_MESSAGE, run_by_hand, scheduled),
+    "run it by hand again": Row({"GetItem": 1, "PutItem": 1} | ONE_MESSAGE, run_by_hand, ran_by_hand),
+    "fill in ten slots": Row({"GetItem": 1, "Query": 1, "TransactWriteItems": 1} | ONE_MESSAGE, fill_ten, minutely),
+    "a page of the ledger": Row({"GetItem": 1, "Query": 2}, reading("/schedules/s/ledger"), minutely),
+    "the versions of a schedule": Row({"GetItem": 1, "Query": 1}, reading("/schedules/s/versions"), minutely),
+    "time a schedule anew": Row({"GetItem": 1, "Query": 1, "TransactWriteItems": 1}, plan_again, moved_zone),
     "create a schedule": Row(WRITTEN, scheduled),
     "create a schedule, large": Row(WRITTEN | {"PutItem": 1}, partial(scheduled, payload=LARGE)),
     "create a schedule that comes at once": Row(WRITTEN | {"TransactWriteItems": 2, "SendMessageBatch": 1}, minutely),

@@ -1,5 +1,6 @@
 """What each function calls is what its role allows: no call is refused in AWS, and no right is left over."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.unit.test_a_step_makes_exactly_these_calls import (
     AT_NINE,
     BEFORE_NINE,
     LARGE,
+    begin,
     deliver,
     look,
     many_wake,
@@ -111,19 +113,40 @@ def test_dispatch_may_do_what_it_does(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     assert used(lab) | planning == allowed("DispatchRole")
 
 
+def fragile(lab: Lab) -> None:
+    """Make a schedule that its first death pauses."""
+    schedules.put("dies", handler="test.fail", pause_after=1, missed="skip", grace=600, retry={"max_attempts": 1})
+    assert lab.now()
+
+
+def lag(lab: Lab) -> None:
+    """Leave slots of it unplanned: of those that are planned before it is paused some are made and some skipped."""
+    since = lab.now() - timedelta(minutes=12)
+    schedules.change(lab, "dies", planned_until={"S": to_text(since)}, next_at={"S": to_text(since)})
+    lab.calls.clear()
+
+
 def test_worker_may_do_what_it_does(lab: Lab) -> None:
+    """With a job whose death pauses its schedule, of which slots that were missed must be planned before."""
     jobs.create("a")
     jobs.create("b", payload=LARGE)
     superseded(lab)
-    lab.calls.clear()
+    fragile(lab)
+    lab.time.shift(60)
+    lag(lab)
     deliver(lab)
     stray(worker)
     assert used(lab) | ON_REFUSAL == allowed("WorkerRole")
 
 
 def test_dead_letters_may_do_what_it_does(lab: Lab) -> None:
+    """With a job whose worker died, which pauses its schedule as its failure would have."""
+    fragile(lab)
+    lab.time.shift(30)
+    begin(lab)
     jobs.create("a")
-    lab.calls.clear()
+    lab.time.shift(200)
+    lag(lab)
     rescue(lab)
     stray(dead_letters)
     assert used(lab) == allowed("DeadLettersRole")
@@ -147,6 +170,9 @@ def test_the_api_may_do_what_it_does(lab: Lab) -> None:
         ("GET", "/schedules", None, {}),
         ("GET", "/schedules/s", None, {}),
         ("GET", "/schedules/s/jobs", None, {}),
+        ("GET", "/schedules/s/ledger", None, {}),
+        ("GET", "/schedules/s/versions", None, {}),
+        ("POST", "/schedules/s/trigger", None, {}),
         ("DELETE", "/schedules/s", None, {}),
         ("GET", "/health", None, {}),
     ]
