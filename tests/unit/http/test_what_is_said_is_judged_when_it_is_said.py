@@ -28,10 +28,13 @@ def test_how_far_ahead_counts_from_the_day_on_which_it_is_said(api: Api) -> None
 
 
 def test_what_was_said_is_not_judged_again(api: Api) -> None:
-    """A start that lay ten years ahead when it was written is as right as it was, whoever reads it."""
-    assert put(api, starts_at="2036-12-31T00:00:00Z").status == 201
-    api.clock.time -= timedelta(days=1)
-    assert api.call("GET", "/schedules/s").body["state"] == "active"
+    """Whoever read that schedule counted from its creation again, and took it for broken."""
+    put(api)
+    api.clock.time += timedelta(days=5 * 365)
+    put(api, ends_at="2038-01-01T00:00:00Z")
+    api.clock.time -= timedelta(days=4 * 365)
+    shown = api.call("GET", "/schedules/s").body
+    assert (shown["state"], len(shown["next"])) == ("active", 5)
 
 
 @pytest.mark.parametrize(
