@@ -16,6 +16,8 @@ from onthedot.steps.dispatch import MAX_HOPS, dispatch
 AT_NINE = "0 9 * * *"
 DRAINED_AND_SWEPT = 2
 """How often a look without entries asks whether there is time, before it plans."""
+TWO_PLANNED = 4
+"""How often it asks while it plans two schedules: before each, and after what was written of it."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,7 @@ def _due(lab: Lab) -> None:
     lab.time.shift(52 * 60)
 
 
-def look(lab: Lab, hops: int = 0, pages: int = DRAINED_AND_SWEPT) -> ShardMessage | None:
+def look(lab: Lab, hops: int = 0, pages: int = DRAINED_AND_SWEPT + TWO_PLANNED) -> ShardMessage | None:
     """Look at the shard, with time for so many pages; return what asks for another look."""
     looked = dispatch(wiring.world(), ShardMessage("0", lab.now(), hops=hops), time_for(pages))
     assert looked is not None
@@ -39,7 +41,7 @@ def planned() -> int:
 
 
 def test_it_goes_on_page_by_page(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onthedot.adapters.schedules.PAGE", 2)
+    monkeypatch.setattr("onthedot.adapters.schedule_pages.PAGE", 2)
     again = look(lab)
     assert again is not None
     assert (again.hops, planned()) == (1, 2)

@@ -123,6 +123,7 @@ def test_a_caller_is_told_to_come_back(lab: Lab, faults: Faults, name: str, erro
 def test_a_read_that_is_throttled_is_too(lab: Lab, faults: Faults, operation: str) -> None:
     faults.on(operation, *[throttled()] * 10)
     assert lab.call("GET", "/schedules/s" if operation == "GetItem" else "/schedules").status == 429
+    faults.on(operation)
 
 
 @pytest.mark.parametrize("operation", ["TransactWriteItems", "BatchGetItem", "Query"])
@@ -169,7 +170,7 @@ def test_schedules_that_are_left_out_for_ever_are_a_throttle(faults: Faults) -> 
 
 
 def test_what_is_due_is_found_page_by_page(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onthedot.adapters.schedules.PAGE", 2)
+    monkeypatch.setattr("onthedot.adapters.schedule_pages.PAGE", 2)
     names = schedules.same_shard(0, 5)
     for name in names:
         schedules.put(name, cron="5 9 * * *")

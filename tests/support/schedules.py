@@ -141,6 +141,7 @@ def change(lab: Lab, name: str, **attributes: Any) -> None:
 
 def lose(lab: Lab, name: str) -> str:
     """Lose the oldest job of a schedule, as no code of ours can, and return its slot."""
+    lab.loses_slots = True
     oldest = _jobs(name)[0]
     key = {"schedule": {"S": oldest.schedule}, "slot": {"S": oldest.slot}}
     lab.dynamodb.delete_item(TableName=lab.tables["JobsTable"], Key=key)
