@@ -87,6 +87,7 @@ class JobItem(Model):
     version = NumberAttribute(null=True)
     local_slot = UnicodeAttribute(null=True)
     fold = NumberAttribute(null=True)
+    meant = UnicodeAttribute(null=True)
     overlap = UnicodeAttribute(null=True)
     pinned = BooleanAttribute(null=True)
     timeout = Span(null=True)
@@ -180,6 +181,7 @@ PLAIN = (
     "created_at",
     "generation",
     "local_slot",
+    "meant",
     "overlap",
     "pinned",
     "timeout",

@@ -69,8 +69,9 @@ class Job:
     """One piece of work to run once at a time, identified by `(schedule, slot)`.
 
     A one-off has the hash of the `request` that made it; the job of a slot has the `generation` and `version` of its
-    schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before. One that somebody
-    gave another time is `pinned` there: no edit of its schedule takes it back.
+    schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before, and `meant` where
+    it was made up for a local time that the clocks jumped over. One that somebody gave another time is `pinned` there:
+    no edit of its schedule takes it back.
     """
 
     schedule: str
@@ -86,6 +87,7 @@ class Job:
     version: int | None = None
     local_slot: str | None = None
     fold: int | None = None
+    meant: str | None = None
     overlap: str | None = None
     pinned: bool | None = None
     group: str | None = None

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from onthedot.rules.definitions import Definition, Overlap
-from onthedot.rules.instants import MILLISECOND, to_text
+from onthedot.rules.instants import MILLISECOND, from_text, to_text
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned, Skipped, judge, pace_end, planned
-from onthedot.rules.schedules import Coming, Schedule, coming, with_next
+from onthedot.rules.schedules import Coming, Schedule, coming, mark_of, with_next
 from onthedot.rules.slots import Slot, next_slots
 
 PLAN_AHEAD = timedelta(minutes=10)
@@ -104,6 +104,7 @@ def job_of(schedule: Schedule, definition: Definition, run: Planned, now: dateti
         version=schedule.version,
         local_slot=run.slot.local_text,
         fold=run.slot.fold or None,
+        meant=run.slot.meant.isoformat() if run.slot.meant else None,
         overlap=None if definition.overlap is Overlap.ALLOW else definition.overlap.value,
         group=definition.group,
         timeout=definition.timeout,
@@ -124,9 +125,10 @@ class Place(StrEnum):
     TAKEN = "taken"  # the slot has its job: left out
     BLOCKED = "blocked"  # a job that will not be this slot's is running there: the slot waits for its end
     FREE = "free"  # it has become free: tried again
+    BESIDE = "beside"  # it has the job of another local time, by another time zone database: the slot's is put beside
 
 
-def place_of(there: Job | None, schedule: Schedule, now: datetime) -> Place:
+def place_of(there: Job | None, schedule: Schedule, wanted: Job, now: datetime) -> Place:
     """Return what became of the place of a slot; `there` is the job in it.
 
     A job of an older version that has just started has perhaps not asked its schedule yet, which wants it no more. One
@@ -136,12 +138,24 @@ def place_of(there: Job | None, schedule: Schedule, now: datetime) -> Place:
         return Place.FREE
     if there.generation != schedule.generation:
         return Place.BLOCKED if there.state is State.RUNNING else Place.FREE
-    if there.version == schedule.version or there.slot <= to_text(schedule.since):
+    if there.version == schedule.version:
+        return Place.TAKEN if same_time(there, wanted) else Place.BESIDE
+    if there.slot <= to_text(schedule.since):
         return Place.TAKEN
     if there.state is State.RUNNING:
         asks = there.started_at is None or now - there.started_at <= ASKS_WITHIN
         return Place.BLOCKED if asks else Place.TAKEN
     return Place.FREE if there.untouched else Place.TAKEN
+
+
+def beside(slot: str) -> str:
+    """Return the next place after that of a slot: no slot of local time is there, for those are at whole seconds."""
+    return to_text(from_text(slot) + MILLISECOND)
+
+
+def same_time(one: Job, other: Job) -> bool:
+    """Tell whether two jobs of a timetable stand for one local time, in whichever pass."""
+    return mark_of(one).rstrip("*") == mark_of(other).rstrip("*")
 
 
 def _cut(whole: Chunk, caught_up: int) -> Iterator[Chunk]:

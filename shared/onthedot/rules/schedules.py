@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.jobs import Payload
+from onthedot.rules.jobs import Job, Payload
 from onthedot.rules.slots import Slot
 
 
@@ -41,7 +41,7 @@ class OnResume(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A slot that comes, and what clocks show there then: `2027-03-28T03:00:00`, or with a `*` the second time."""
+    """A slot that comes, and the local time it stands for: `2027-03-28T03:00:00`, or with a `*` the second time."""
 
     at: datetime
     local: str
@@ -121,11 +121,15 @@ class Schedule:
 
 def coming(slot: Slot) -> Coming:
     """Return a slot as one that comes."""
-    return Coming(slot.instant, local_mark(slot.local_text, slot.fold))
+    return Coming(slot.instant, _mark((slot.meant or slot.local).isoformat(), slot.fold))
 
 
-def local_mark(local_text: str, fold: int) -> str:
-    """Return what clocks show, without their offset: the text order of marks in a zone is their order of time."""
+def mark_of(job: Job) -> str:
+    """Return the local time that a job stands for, as `Coming` has it."""
+    return _mark(job.meant or job.local_slot or "", job.fold or 0)
+
+
+def _mark(local_text: str, fold: int) -> str:
     return local_text[:19] + "*" * fold
 
 

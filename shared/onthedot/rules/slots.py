@@ -11,7 +11,7 @@ set of instants: two local times that meet are one slot. Where a walk begins cha
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from heapq import merge
 from itertools import islice
@@ -48,6 +48,11 @@ class Timetable:
     name: str = ""
 
     @property
+    def by_local_time(self) -> bool:
+        """Whether each slot stands for a local time; those of wildcards and rhythms are instants."""
+        return not isinstance(self.expression, Every) and not _is_wildcard(self.expression)
+
+    @property
     def gap(self) -> SlotsOnGap:
         """What becomes of a slot whose local time does not exist; wildcards are never made up."""
         return SlotsOnGap.SKIP if _is_wildcard(self.expression) else self.on_gap
@@ -60,12 +65,16 @@ class Timetable:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot. `fold` is 1 when its reading came before; `note` says what a clock change did to it."""
+    """One slot. `fold` is 1 when its reading came before; `note` says what a clock change did to it.
+
+    `meant` is the local time that it was made up for, where the clocks jumped over that; else it is what they show.
+    """
 
     instant: datetime
     offset: timedelta
     fold: int = 0
     note: str | None = None
+    meant: datetime | None = None
 
     @property
     def local(self) -> datetime:
@@ -183,7 +192,8 @@ def _made_up(timetable: Timetable, rule: Cron | Rrule, stretch: Stretch) -> list
 def _moved(instant: int, missing: list[int], stretch: Stretch) -> Slot:
     times = _clock(missing[0]) if len(missing) == 1 else f"{_clock(missing[0])} to {_clock(missing[-1])}"
     do = "does" if len(missing) == 1 else "do"
-    return _slot(instant, stretch, 0, f"{times} {do} not exist on {date_of(missing[0] // DAY)}; this is instead")
+    note = f"{times} {do} not exist on {date_of(missing[0] // DAY)}; this is instead"
+    return replace(_slot(instant, stretch, 0, note), meant=(EPOCH + missing[0] * SECOND).replace(tzinfo=None))
 
 
 def _elapsed(timetable: Timetable, rule: Every, after: int, last: int) -> Iterator[Slot]:

@@ -21,6 +21,7 @@ from onthedot.steps.finding import newest_slots, untouched_jobs
 from onthedot.steps.plan import end_pause
 from onthedot.steps.ports import World
 from onthedot.steps.readable import Impossible, Readable, readable
+from onthedot.steps.retime import retime
 from onthedot.steps.settle import TRIES, deadline, plan_at_once, settle
 
 ITSELF = "onthedot"
@@ -118,7 +119,8 @@ def resume(world: World, name: str) -> Schedule | Impossible | None:
             return found
         if found.schedule.paused is None:
             return found.schedule
-        after = end_pause(world, found.schedule, found.definition, world.clock.now())
+        timed = retime(world, found.schedule, found.definition)
+        after = end_pause(world, timed, found.definition, world.clock.now()) if timed else None
         if after is not None:
             return plan_at_once(world, after, give_up_at)
     raise Unavailable(f"{name} changes faster than its pause can be ended; try again")

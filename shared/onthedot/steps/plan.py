@@ -15,7 +15,18 @@ from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
 from onthedot.rules.jobs import Job
 from onthedot.rules.missed import EVER
-from onthedot.rules.planning import MOST_JOBS, PLAN_AHEAD, Chunk, Place, advanced, chunks, job_of, place_of, shortened
+from onthedot.rules.planning import (
+    MOST_JOBS,
+    PLAN_AHEAD,
+    Chunk,
+    Place,
+    advanced,
+    beside,
+    chunks,
+    job_of,
+    place_of,
+    shortened,
+)
 from onthedot.rules.reading import read_schedule
 from onthedot.rules.schedules import OnResume, Schedule, ScheduleState, coming, resumed, with_next
 from onthedot.rules.slots import EPOCH, next_slots
@@ -60,14 +71,16 @@ def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> Shar
     In this order, since after an outage what is missed may take long, and what is on time must not wait for it. All are
     looked at once when another time zone database is in use: each is retimed before it is planned.
     """
-    now, slots, database = world.clock.now(), 0, database_version()
+    now, slots, database, all_timed = world.clock.now(), 0, database_version(), True
     late, horizon = now - TICK, now + PLAN_AHEAD if shard.tzdata == database else EVER
     for after, until in ((late, horizon), (EPOCH, late)):
         for names in world.schedules.due(shard.name, after, until):
-            slots += _plan_page(world, names, has_time)
+            page = _plan_page(world, names, has_time)
+            slots += sum(progress.slots for progress in page)
+            all_timed &= all(progress.done or progress.schedule.tzdata == database for progress in page)
             if not has_time():
                 return ShardPlanned(slots, left=True)
-    if shard.tzdata != database:
+    if shard.tzdata != database and all_timed:
         world.shards.note_tzdata(shard, database)
     return ShardPlanned(slots, left=False)
 
@@ -77,13 +90,13 @@ def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[
     definition = definition_of(world, schedule)
     if definition is None or schedule.state is ScheduleState.ENDED:
         return Progress(schedule, [], done=True)
-    if schedule.is_paused(world.clock.now()):
-        return _plan_after_pause(world, schedule, definition, until, has_time)
-    awake = end_pause(world, schedule, definition, world.clock.now()) if schedule.paused else schedule
-    timed = retime(world, awake, definition) if awake else None
-    if timed is None:
+    timed = retime(world, schedule, definition)
+    if timed is not None and timed.is_paused(world.clock.now()):
+        return _plan_after_pause(world, timed, definition, until, has_time)
+    awake = end_pause(world, timed, definition, world.clock.now()) if timed and timed.paused else timed
+    if awake is None:
         return Progress(schedule, [], done=False)
-    return _plan(world, timed, definition, until, has_time)
+    return _plan(world, awake, definition, until, has_time)
 
 
 def _plan_after_pause(
@@ -147,14 +160,14 @@ def definition_of(world: World, schedule: Schedule) -> Definition | None:
     return None
 
 
-def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool]) -> int:
+def _plan_page(world: World, names: Sequence[str], has_time: Callable[[], bool]) -> list[Progress]:
     """Plan some schedules side by side, then hand over what they made together: SQS takes ten at once."""
     horizon = world.clock.now() + PLAN_AHEAD
     planned = world.side_by_side(
         lambda schedule: _plan_safely(world, schedule, horizon, has_time), world.schedules.read(names)
     )
     hand_over(world, [job for progress in planned for job in progress.jobs])
-    return sum(progress.slots for progress in planned)
+    return planned
 
 
 def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:
@@ -172,10 +185,12 @@ def _plan_safely(world: World, schedule: Schedule, until: datetime, has_time: Ca
 
 def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> Progress | None:
     """Write a chunk without the slots that have their jobs; `None` when another has written the schedule."""
-    taken, done = set[str](), True
+    taken, moved_on, done = set[str](), set[str](), True
     for tried in range(TRIES):
         after = advanced(schedule, chunk, world.clock.token())
-        jobs = [job for job in _drafts(world, after, definition, chunk) if job.slot not in taken]
+        drafts = _drafts(world, after, definition, chunk)
+        placed = [replace(job, slot=beside(job.slot)) if job.slot in moved_on else job for job in drafts]
+        jobs = [job for job in placed if job.slot not in taken]
         if not jobs and not chunk.skipped and (after.next_at, after.state) == (schedule.next_at, schedule.state):
             return Progress(schedule, [], done)
         kept_until = world.clock.now() + world.timing.retention
@@ -186,8 +201,8 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
             return Progress(after, jobs, done, len(jobs))
         if refused.changed:
             return None
-        places = _places(world, schedule, refused.not_free)
-        taken |= places[Place.TAKEN]
+        places = _places(world, schedule, definition, refused.not_free)
+        taken, moved_on = taken | places[Place.TAKEN], moved_on | places[Place.BESIDE]
         if places[Place.BLOCKED] and tried >= PATIENCE:
             chunk, done = shortened(chunk, min(places[Place.BLOCKED])), False
         elif places[Place.BLOCKED] or places[Place.FREE]:
@@ -202,12 +217,14 @@ def _drafts(world: World, schedule: Schedule, definition: Definition, chunk: Chu
     return [replace(job, owner=schedule.stamp, wake=wake_at(job.run_at, now, world.timing)) for job in drafts]
 
 
-def _places(world: World, schedule: Schedule, jobs: Sequence[Job]) -> dict[Place, set[str]]:
+def _places(world: World, schedule: Schedule, definition: Definition, jobs: Sequence[Job]) -> dict[Place, set[str]]:
     """Return the slots whose places were not free, by what is there."""
     there, now = {job.slot: job for job in world.indexes.read([job.key for job in jobs])}, world.clock.now()
     places: dict[Place, set[str]] = {place: set() for place in Place}
     for job in jobs:
-        places[place_of(there.get(job.slot), schedule, now)].add(job.slot)
+        place = place_of(there.get(job.slot), schedule, job, now)
+        by_instant = place is Place.BESIDE and not definition.timetable.by_local_time
+        places[Place.TAKEN if by_instant else place].add(job.slot)
     return places
 
 

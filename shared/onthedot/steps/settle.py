@@ -14,7 +14,7 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.jobs import Job
 from onthedot.rules.planning import PLAN_AHEAD
-from onthedot.rules.schedules import Coming, Schedule, ScheduleState, local_mark, with_next
+from onthedot.rules.schedules import Coming, Schedule, ScheduleState, mark_of, with_next
 from onthedot.rules.timing import WRITE
 from onthedot.steps.finding import untouched_jobs
 from onthedot.steps.plan import plan
@@ -78,7 +78,7 @@ def plan_again(world: World, job: Job) -> None:
         schedule = world.schedules.get(job.schedule.removeprefix("schedule#"))
         if schedule is None or schedule.planned_until < slot or schedule.generation != job.generation:
             return
-        back = Coming(slot, local_mark(job.local_slot or "", job.fold or 0))
+        back = Coming(slot, mark_of(job))
         after = replace(schedule, planned_until=slot - MILLISECOND, stamp=world.clock.token())
         if world.schedules.write(schedule, with_next(after, back), []) is None:
             return
