@@ -21,9 +21,10 @@ from onthedot.rules.ledger import Kind
 from onthedot.rules.schedules import mark_of
 from onthedot.steps.ledger import ledger_page
 
-VANCOUVER = ("America/Vancouver", [("2026-11-01T09:00", -8), ("2027-03-14T10:00", -7)])
+Place = tuple[str, list[tuple[str, float]]]
+VANCOUVER: Place = ("America/Vancouver", [("2026-11-01T09:00", -8), ("2027-03-14T10:00", -7)])
 """As it was before British Columbia kept summer time for good: it is 16:00Z at 09:00, and was to be 17:00Z."""
-CASABLANCA = ("Africa/Casablanca", [("2026-09-20T01:00", 1)])
+CASABLANCA: Place = ("Africa/Casablanca", [("2026-09-20T01:00", 1)])
 """As if Morocco had stayed an hour ahead of UTC: it is 09:00Z at 09:00, and was to be 08:00Z."""
 DAY = "2027-01-04"
 FIXED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
@@ -40,7 +41,7 @@ PLACES = {
 """When each story begins, the next slot by the new rules, and after how many minutes it is 09:00 by the old ones."""
 
 
-def old_database(*places: tuple[str, list[tuple[str, float]]]) -> Any:
+def old_database(*places: Place) -> Any:
     return database("2026.1", *(zone_with(name, changes) for name, changes in places))
 
 

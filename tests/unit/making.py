@@ -108,6 +108,7 @@ def jobs(draw: st.DrawFn) -> Job:
         version=draw(st.none() | st.integers(1)),
         local_slot=draw(st.none() | names()),
         fold=draw(st.sampled_from([None, 0, 1])),
+        meant=draw(st.none() | names()),
         overlap=draw(st.sampled_from([None, "skip", "wait"])),
         pinned=draw(st.sampled_from([None, True])),
         group=draw(st.none() | names()),

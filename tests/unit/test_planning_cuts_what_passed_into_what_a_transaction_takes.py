@@ -145,7 +145,8 @@ def test_what_is_done_where_a_place_is_not_free(what: str) -> None:
     """A slot waited for ever for a job of an older version that ran for an hour: it has asked long ago, and is its."""
     facts, place = PLACES[what]
     mine = {"schedule": "schedule#s", "slot": to_text(BORN + MINUTE), "generation": "g", "version": 2}
-    assert place_of(None if facts is None else a_job(**(mine | facts)), a_schedule(), LATER) is place
+    there = None if facts is None else a_job(**(mine | facts))
+    assert place_of(there, a_schedule(), a_job(**mine), LATER) is place
 
 
 def test_the_job_of_a_slot_has_all_that_its_schedule_says() -> None:
