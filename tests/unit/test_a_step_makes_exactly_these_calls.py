@@ -292,7 +292,7 @@ ROWS = {
     "fill in ten slots": Row({"GetItem": 1, "Query": 1, "TransactWriteItems": 1} | ONE_MESSAGE, fill_ten, minutely),
     "a page of the ledger": Row({"GetItem": 1, "Query": 2}, reading("/schedules/s/ledger"), minutely),
     "the versions of a schedule": Row({"GetItem": 1, "Query": 1}, reading("/schedules/s/versions"), minutely),
-    "time a schedule anew": Row({"GetItem": 1, "Query": 1, "TransactWriteItems": 1}, plan_again, moved_zone),
+    "time a schedule anew": Row({"GetItem": 1, "Query": 2, "TransactWriteItems": 1}, plan_again, moved_zone),
     "create a schedule": Row(WRITTEN, scheduled),
     "create a schedule, large": Row(WRITTEN | {"PutItem": 1}, partial(scheduled, payload=LARGE)),
     "create a schedule that comes at once": Row(WRITTEN | {"TransactWriteItems": 2, "SendMessageBatch": 1}, minutely),
