@@ -40,8 +40,10 @@ class Inside:
         """Run until another has gone on."""
         self.now += 1
         self.most = max(self.most, self.now)
-        pass_on()
-        self.now -= 1
+        try:
+            pass_on()
+        finally:
+            self.now -= 1
 
 
 @pytest.fixture(name="inside")
@@ -124,10 +126,8 @@ def test_a_worker_that_dies_at_any_call_stops_nobody_for_longer_than_its_lease(
         dies_at += 1
         jobs = due(lab, overlap, 2)
         holder = works(jobs[0], dies_at)
-        inside.now = 0
         play([holder, works(jobs[1])], [3] if dies_at > 2 else [])
         reached = holder.calls == dies_at
-        inside.now = 0
         lab.advance(seconds=75 + 60 + 10)
         lab.advance(minutes=6)
         assert not any(job.pending for job in map(now, jobs)), dies_at
@@ -198,13 +198,13 @@ def test_a_job_by_hand_takes_turns_too(lab: Lab, overlap: str) -> None:
     assert outcomes(found) == [HELD if overlap == "skip" else DONE]
 
 
-def test_the_second_attempt_keeps_the_turn_though_another_waits(lab: Lab, inside: Inside) -> None:
+def test_the_second_attempt_keeps_the_turn_though_another_waits(lab: Lab) -> None:
     """Its worker died, and the attempt that took over was skipped, since another waited: for that very job."""
     jobs = due(lab, "wait", 2)
+    SCRIPT.meanwhile = pass_on
     holder = works(jobs[0], dies_at=3)
     play([holder, works(jobs[1])], [])
     assert [job.state for job in map(now, jobs)] == [State.RUNNING, State.SCHEDULED]
-    inside.now = 0
     lab.time.shift(140)
     work(wiring.world(), message(jobs[0]), Runner(), Holds())
     assert (now(jobs[0]).state, now(jobs[0]).attempt) == (State.SUCCEEDED, 2)
