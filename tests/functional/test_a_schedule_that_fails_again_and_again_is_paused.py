@@ -144,6 +144,7 @@ def test_a_death_of_a_former_generation_pauses_nothing(lab: Lab) -> None:
     def meanwhile() -> bool:
         delete("s")
         put_failing(most=1)
+        lab.time.shift(1)
         return True
 
     SCRIPT.meanwhile = meanwhile
@@ -198,10 +199,13 @@ def test_who_waits_for_the_last_that_dies_does_not_slip_through(lab: Lab) -> Non
 
     def meanwhile() -> bool:
         start(second)
+        lab.calls.clear()
         return True
 
     SCRIPT.meanwhile = meanwhile
     start(first)
+    made = [call.operation for call in lab.calls]
+    assert made.index("TransactWriteItems") < made.index("SendMessageBatch"), "paused, then sent"
     lab.settle()
     assert ran() == [first.id]
     assert slots_of("s")[second.id.partition("@")[2]].reason == "its schedule is paused"
