@@ -43,6 +43,7 @@ def running(job: Job, meanwhile: Callable[[], Any]) -> None:
     """Let something happen while a job runs."""
     once(meanwhile)
     start(job)
+    assert now(job).state is State.SUCCEEDED, now(job).error
 
 
 def turn_taken_and_given_back(lab: Lab, job: Job) -> Job:

@@ -147,6 +147,7 @@ def running(lab: Lab, overlap: str, meanwhile: Callable[[list[Job]], Any], **fie
     jobs = due(lab, overlap, 2, **fields)
     once(lambda: meanwhile(jobs))
     works(jobs[0]).does()
+    assert now(jobs[0]).state is State.SUCCEEDED, now(jobs[0]).error
     return jobs
 
 
