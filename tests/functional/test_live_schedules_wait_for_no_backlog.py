@@ -67,7 +67,7 @@ def test_a_backlog_is_worked_off_hop_by_hop_while_there_is_progress(lab: Lab) ->
     *down, live = backlog(lab, 120)
     message, hops = ShardMessage("0", lab.now()), 0
     while message:
-        looked = dispatch(wiring.world(), message, time_for(4))
+        looked = dispatch(wiring.world(), message, time_for(40))
         assert looked is not None
         if looked.again is None:
             break
@@ -81,7 +81,7 @@ def test_a_backlog_is_worked_off_hop_by_hop_while_there_is_progress(lab: Lab) ->
 def test_a_chain_of_planning_ends(lab: Lab, hops: int, goes_on: bool) -> None:
     """Trap 8: Lambda stops what seems a loop; fifty hops at most."""
     backlog(lab, 5)
-    looked = dispatch(wiring.world(), ShardMessage("0", lab.now(), hops), time_for(3))
+    looked = dispatch(wiring.world(), ShardMessage("0", lab.now(), hops), time_for(6))
     assert looked is not None
     assert (looked.again is not None) == goes_on
 

@@ -41,10 +41,11 @@ def assert_nothing_is_missing(lab: Lab, *names: str) -> None:
 
 
 def lost(lab: Lab, name: str) -> list[tuple[str, str]]:
-    """Return the first and last slot of each range that is missing."""
+    """Return the first and last slot of each range that is missing; of a schedule that is forgotten, none is."""
     world = wiring.world()
     page = ledger_page(world, name, lab.now() - world.timing.retention - MILLISECOND, lab.now(), MANY)
-    assert page is not None, f"nobody knows of {name}"
+    if page is None:
+        return []
     assert page.next is None
     return [(str(row.first), str(row.last)) for row in page.rows if row.kind == Kind.MISSING]
 

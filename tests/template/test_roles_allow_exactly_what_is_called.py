@@ -41,7 +41,7 @@ EXPECTED: dict[str, Grants] = {
     "TickRole": {"ShardsTable": items("Scan"), "ShardQueue": SEND, "TickLog": LOG},
     "DispatchRole": {
         "ShardsTable": items("UpdateItem"),
-        "JobsTable": items("BatchGetItem", "PutItem"),
+        "JobsTable": items("BatchGetItem", "PutItem", "DeleteItem", "Query"),
         "JobsTable/index/agenda": QUERY,
         "SchedulesTable": items("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
         "SchedulesTable/index/due": QUERY,

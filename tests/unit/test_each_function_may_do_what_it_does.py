@@ -72,12 +72,15 @@ def test_tick_may_do_what_it_does(lab: Lab) -> None:
 
 
 def used_to_plan(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Grants:
-    """Return what dispatch calls when it skips slots, finds one that has its job, and loses a race of planners."""
-    kept, taken, lost = schedules.same_shard(0, 3)
+    """Return what dispatch calls when it skips slots, moves some, finds one that has its job, and loses a race."""
+    kept, taken, lost, moved = schedules.same_shard(0, 4)
     schedules.put(kept, missed="skip")
     for name in (taken, lost):
         schedules.put(name, cron=AT_NINE)
     lab.time.shift(BEFORE_NINE)
+    schedules.put(moved, cron="0-59 * * * *")
+    elsewhere = {"next_at": {"S": to_text(lab.now() + timedelta(minutes=30))}}
+    schedules.change(lab, moved, tzdata={"S": "1999a"}, **elsewhere)
     before = schedules.row(taken)
     schedules.look(before)
     schedules.change(lab, taken, planned_until={"S": to_text(before.planned_until)}, next_at={"S": to_text(lab.now())})

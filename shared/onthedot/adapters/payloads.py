@@ -64,7 +64,7 @@ class DynamoPayloads:
         try:
             model = call(self.clock, lambda: JobItem.get(job.schedule, name, consistent_read=True))
         except DoesNotExist:
-            raise LookupError(f"the payload {name} of {job.schedule} is gone") from None
+            raise LookupError(f"the payload of {job.id} is gone") from None
         return str(model.payload)
 
     def texts(self, placed: Sequence[Placed]) -> list[str | None]:

@@ -72,8 +72,9 @@ def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> Shar
     looked at once when another time zone database is in use: each is retimed before it is planned.
     """
     now, slots, database, all_timed = world.clock.now(), 0, database_version(), True
-    late, horizon = now - TICK, now + PLAN_AHEAD if shard.tzdata == database else EVER
-    for after, until in ((late, horizon), (EPOCH, late)):
+    late, horizon = now - TICK, now + PLAN_AHEAD
+    others = [] if shard.tzdata == database else [(horizon, EVER)]
+    for after, until in ((late, horizon), (EPOCH, late), *others):
         for names in world.schedules.due(shard.name, after, until):
             page = _plan_page(world, names, has_time)
             slots += sum(progress.slots for progress in page)
