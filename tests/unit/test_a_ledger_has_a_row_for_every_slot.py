@@ -59,7 +59,7 @@ class Life:
                 return "skipped", span.reason
         if at > self.past.planned_until:
             return "pending", NOT_PLANNED
-        return ("skipped", MOVED) if any(abs(at - moved) < A_DAY for moved in self.past.moved_at) else ("missing", None)
+        return ("skipped", MOVED) if any(at - moved < A_DAY for moved in self.past.moved_at) else ("missing", None)
 
     def told(self, rows: Sequence[Row]) -> list[tuple[datetime, Fate]]:
         """Return each slot that rows speak of, and what they say of it."""
@@ -89,7 +89,7 @@ def lives(draw: st.DrawFn) -> Life:
         job(number, draw(st.sampled_from(State)), draw(st.sampled_from([None, "late"])))
         for number in sorted(draw(st.sets(at)))
     ]
-    moved_at = [minute(0) - A_DAY + MINUTE] if draw(st.booleans()) else []
+    moved_at = draw(st.sampled_from([[], [minute(0) - A_DAY + MINUTE], [minute(0) + 9 * A_DAY]]))
     return Life(Past(terms, skipped, minute(draw(at)), moved_at), jobs, steps)
 
 

@@ -48,7 +48,7 @@ def _operation(route: Route) -> Document:
     for status in sorted({*route.problems, 403, *ALWAYS} - route.answers.keys()):
         operation["responses"][str(status)] = _problem(status)
     if route.body:
-        operation["requestBody"] = {"required": True, "content": _content("application/json", route.body)}
+        operation["requestBody"] = {"required": route.needs_body, "content": _content("application/json", route.body)}
     return operation
 
 

@@ -24,6 +24,7 @@ class Route:
     problems: tuple[int, ...] = ()
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
+    needs_body: bool = True
 
     @property
     def known_query(self) -> list[str]:

@@ -102,6 +102,7 @@ ROUTES = (
         {200: schedule_models.Schedule},
         (400, 404, 409, 422),
         schedule_models.PauseRequest,
+        needs_body=False,
     ),
     Route(
         "POST",
@@ -118,6 +119,7 @@ ROUTES = (
         {201: models.Job, 200: models.Job},
         (400, 404, 409, 413),
         schedule_models.TriggerRequest,
+        needs_body=False,
     ),
     Route(
         "POST",

@@ -132,7 +132,7 @@ def _fate(past: Past, at: datetime, why_skipped: str | None) -> tuple[Kind, str 
         return Kind.SKIPPED, why_skipped
     if at > past.planned_until:
         return Kind.PENDING, NOT_PLANNED
-    moved = any(abs(at - moved_at) < A_DAY for moved_at in past.moved_at)
+    moved = any(at - moved_at < A_DAY for moved_at in past.moved_at)
     return (Kind.SKIPPED, MOVED) if moved else (Kind.MISSING, None)
 
 

@@ -116,3 +116,13 @@ def test_the_schemas_of_schedules_take_what_the_api_takes_and_gives(document: An
     for name, body in answers.items():
         schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
         jsonschema.validate(body, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_a_body_that_may_be_left_out_is_not_called_required(document: Any) -> None:
+    optional = {
+        path
+        for path, methods in document["paths"].items()
+        for operation in methods.values()
+        if not operation.get("requestBody", {"required": True})["required"]
+    }
+    assert optional == {"/schedules/{name}/pause", "/schedules/{name}/trigger"}
