@@ -42,6 +42,7 @@ ALONE = {"e2e": "stack", "local": "stack", "template": "built"}
 """Tests that share what takes long to make: those of a folder go to one process, one after the other."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that the other processes have the rest done meanwhile."""
     for item in items:
