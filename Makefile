@@ -43,7 +43,7 @@ down: ## Stop what `make up` started
 
 .PHONY: test
 test: lint ## Every check; ARGS go to pytest
-	@.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadgroup $(ARGS)
+	@.venv/bin/python -m pytest -n auto --maxprocesses 4 $(ARGS)
 
 .PHONY: lint
 lint: setup ## Style and types

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and the metrics are made
 
@@ -13,8 +14,6 @@ from tests.support import handlers
 from tests.support.lab import Lab, running_lab
 from tests.support.ledgers import assert_nothing_is_missing
 from tests.support.proving import hold_steady
-
-ROOT = Path(__file__).parent
 
 hold_steady()
 
@@ -38,15 +37,17 @@ def _handlers() -> Iterator[None]:
     handlers.SCRIPT.go_on.set()
 
 
-ALONE = {"e2e": "stack", "local": "stack", "template": "built"}
+TOGETHER = {"e2e": "the stack", "local": "the stack", "template": "the build"}
 """Tests that share what takes long to make: those of a folder go to one process, one after the other."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that the other processes have the rest done meanwhile."""
-    for item in items:
-        folder = item.path.relative_to(ROOT).parts[0]
-        if folder in ALONE:
-            item.add_marker(pytest.mark.xdist_group(ALONE[folder]))
-    items.sort(key=lambda item: item.path.relative_to(ROOT).parts[0] not in ALONE)
+class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
+    """Deals the tests out to processes, one by one but for those that belong together; the longest row first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return TOGETHER.get(nodeid.split("/")[1], nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:
+    """Return what deals the tests out."""
+    return ByFolder(config, log)
