@@ -4,9 +4,10 @@ What nobody is to move stays: one-off jobs, and schedules that have ended or can
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from tests.support.databases import database, zone_with
@@ -36,6 +37,8 @@ from onthedot.steps.dispatch import dispatch
 from onthedot.steps.plan import plan_shard
 from onthedot.steps.ports import Shard, World
 
+A = TypeVar("A")
+B = TypeVar("B")
 ZONE = "America/Vancouver"
 OLD, NEW = "2026.1", "2026.6"
 BEFORE, AFTER = "2027-01-08T17:00:00Z", "2027-01-08T16:00:00Z"
@@ -86,9 +89,14 @@ def shard(lab: Lab) -> Shard:
     return found
 
 
+def one_by_one(do: Callable[[A], B], things: Iterable[A]) -> list[B]:
+    """Do one after the other."""
+    return [do(thing) for thing in things]
+
+
 def interrupted(*happenings: Callable[[], Any]) -> World:
-    """Return a world in which these happen before its next writes of schedules, one before each."""
-    world = wiring.world()
+    """Return a world in which these happen before its next writes of schedules, one before each; it has one thread."""
+    world = replace(wiring.world(), side_by_side=one_by_one)
     client = Interrupted(client_of(world, "schedules"), "transact_write_items", list(happenings))
     return with_client(world, "schedules", client)
 
