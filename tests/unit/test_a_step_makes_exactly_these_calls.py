@@ -261,7 +261,7 @@ ROWS = {
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
     "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
-    "two shards, first look": Row({"UpdateItem": 10, "Query": 10}, look),
+    "two shards, first look": Row({"UpdateItem": 10, "Query": 12}, look),
     "two shards, idle": Row(IDLE, look, looked),
     "two shards, 25 entries in one": Row(IDLE | {"SendMessageBatch": 3}, look, in_one_shard),
     "two shards, one slot to plan": Row(
