@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from onthedot.rules.agenda import wake_at
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.missed import Planned
-from onthedot.rules.planning import MOST_JOBS, job_of
+from onthedot.rules.planning import MOST_JOBS
 from onthedot.rules.slots import Slot, slots_within
 from onthedot.steps.finding import jobs_between
+from onthedot.steps.plan import drafts_of
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
 from onthedot.steps.readable import Impossible, Readable, readable
@@ -114,10 +114,9 @@ def _write(world: World, found: Readable, runs: Sequence[Planned]) -> int:
     """Write jobs, and hand them over; return how many, none when the schedule has changed or a place is taken."""
     if not runs:
         return 0
-    schedule, now = found.schedule, world.clock.now()
+    schedule = found.schedule
     after = replace(schedule, stamp=world.clock.token())
-    drafts = [job_of(after, found.definition, run, now) for run in runs]
-    jobs = [replace(job, owner=after.stamp, wake=wake_at(job.run_at, now, world.timing)) for job in drafts]
+    jobs = drafts_of(world, after, found.definition, runs)
     if world.schedules.write(schedule, after, [], jobs) is not None:
         return 0
     world.journal.schedule(Event.SLOTS_PLANNED, schedule.name, len(jobs))

@@ -14,7 +14,7 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
 from onthedot.rules.jobs import Job
-from onthedot.rules.missed import EVER
+from onthedot.rules.missed import EVER, Planned
 from onthedot.rules.planning import (
     MOST_JOBS,
     PLAN_AHEAD,
@@ -189,7 +189,7 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
     taken, moved_on, done = set[str](), set[str](), True
     for tried in range(TRIES):
         after = advanced(schedule, chunk, world.clock.token())
-        drafts = _drafts(world, after, definition, chunk)
+        drafts = drafts_of(world, after, definition, chunk.runs)
         placed = [replace(job, slot=beside(job.slot)) if job.slot in moved_on else job for job in drafts]
         jobs = [job for job in placed if job.slot not in taken]
         if not jobs and not chunk.skipped and (after.next_at, after.state) == (schedule.next_at, schedule.state):
@@ -211,10 +211,10 @@ def _write(world: World, schedule: Schedule, definition: Definition, chunk: Chun
     raise Unavailable(f"the slots of {schedule.name} change faster than they can be planned")
 
 
-def _drafts(world: World, schedule: Schedule, definition: Definition, chunk: Chunk) -> list[Job]:
-    """Return the jobs of a chunk, with the wakes that the time of this very write demands."""
+def drafts_of(world: World, schedule: Schedule, definition: Definition, runs: Sequence[Planned]) -> list[Job]:
+    """Return the jobs of slots, with the wakes that the time of this very write demands."""
     now = world.clock.now()
-    drafts = [job_of(schedule, definition, run, now) for run in chunk.runs]
+    drafts = [job_of(schedule, definition, run, now) for run in runs]
     return [replace(job, owner=schedule.stamp, wake=wake_at(job.run_at, now, world.timing)) for job in drafts]
 
 
