@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support import schedules
 from tests.support.handlers import ran
 from tests.support.jobs import create, job, new
 from tests.support.lab import Lab
@@ -19,7 +20,7 @@ from tests.support.worlds import Interrupted, client_of, skewed, with_client
 from onthedot import wiring
 from onthedot.messages import ShardMessage
 from onthedot.rules.agenda import Entry, resume_after, wake_at
-from onthedot.rules.instants import to_text
+from onthedot.rules.instants import from_text, to_text
 from onthedot.rules.timing import INDEX_LAG, WRITE, Timing
 from onthedot.steps import drain
 from onthedot.steps.dispatch import dispatch
@@ -192,3 +193,12 @@ def test_a_new_job_that_the_index_does_not_show_yet_is_found_by_the_next_look() 
     for minute in range(5):
         agenda.drain(NOON + timedelta(minutes=minute, seconds=1))
     assert agenda.seen_at[str(entry)] == NOON + timedelta(minutes=2, seconds=1)
+
+
+def test_a_slot_that_is_planned_near_is_watched_over_behind_its_time(lab: Lab) -> None:
+    """Its writer hands it over; an entry at its own time would lie where a watermark has been already."""
+    schedules.put("s", cron="* * * * *")
+    entries = [Entry.parse(item["agenda"]["S"]) for item in lab.items() if "agenda" in item]
+    assert len(entries) == 10
+    recheck = wiring.world().timing.recheck
+    assert {entry.wake - from_text(entry.slot) for entry in entries} == {recheck}
