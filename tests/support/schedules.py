@@ -98,10 +98,13 @@ def slots_of(name: str) -> dict[str, Job]:
 
 
 def _jobs(name: str) -> list[Job]:
-    """Return the jobs of a schedule's slots, without a call that a story would count."""
+    """Return the jobs of a schedule's slots, without a call that a story would count.
+
+    Other threads may write meanwhile; the copy into a list is one step for them.
+    """
     table = dynamodb_backends[ACCOUNT][REGION].tables["JobsTable"]
-    items = table.items.get(DynamoType({"S": f"schedule#{name}"}), {})
-    found = [item.to_json()["Attributes"] for item in items.values()]
+    items = list(table.items.get(DynamoType({"S": f"schedule#{name}"}), {}).values())
+    found = [item.to_json()["Attributes"] for item in items]
     return sorted((job_of(item) for item in found if item["slot"]["S"][0].isdigit()), key=lambda job: job.slot)
 
 
