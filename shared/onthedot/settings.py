@@ -21,6 +21,7 @@ class Settings:
     queue_urls: Mapping[str, str]
     shards: int
     timing: Timing
+    allowed_targets: tuple[str, ...]
 
     def __post_init__(self) -> None:
         if not 1 <= self.shards <= MOST_SHARDS:
@@ -43,4 +44,5 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
             retention=timedelta(days=int(environment["ONTHEDOT_RETENTION_DAYS"])),
             worker_timeout=timedelta(seconds=int(environment["ONTHEDOT_WORKER_TIMEOUT_SECONDS"])),
         ),
+        allowed_targets=tuple(filter(None, environment["ONTHEDOT_ALLOWED_TARGET_ARNS"].split(","))),
     )

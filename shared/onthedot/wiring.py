@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 
@@ -20,6 +20,10 @@ from onthedot.adapters.sqs import Held, JobQueue, QueueDepths, ShardQueue, Stray
 from onthedot.attempt import Attempts
 from onthedot.clock import SystemClock
 from onthedot.handler import HANDLERS
+from onthedot.outgoing.deliveries import Deliveries
+from onthedot.outgoing.https import Wire
+from onthedot.outgoing.secrets import Secrets
+from onthedot.outgoing.targets import Targets
 from onthedot.settings import Settings, from_environment
 from onthedot.steps.ports import World
 from onthedot.telemetry import Telemetry
@@ -97,6 +101,29 @@ def attempts() -> Attempts:
         if handler.timeout is not None and handler.timeout > longest:
             raise ValueError(f"the timeout of {handler.name} is {handler.timeout}; the worker can give {longest}")
     return Attempts(HANDLERS, world().clock.now)
+
+
+@cache
+def deliveries() -> Deliveries:
+    """Return what delivers HTTPS requests; their secrets' client is made when the first is asked for."""
+    now = SystemClock().now
+    return Deliveries(Wire(), Secrets(_secrets, now).key, now)
+
+
+@cache
+def targets() -> Targets:
+    """Return whom jobs may reach on AWS."""
+    return Targets(settings().allowed_targets, _client)
+
+
+@cache
+def _client(service: str, region: str) -> Any:
+    return boto3.client(service, region_name=region, config=CONFIG)  # type: ignore[call-overload]
+
+
+@cache
+def _secrets() -> Any:
+    return boto3.client("secretsmanager", config=CONFIG)
 
 
 @cache

@@ -29,15 +29,17 @@ OURS = {
     "attempt": {"rules", "steps", "handler"},
     "telemetry": {"rules", "ports"},
     "adapters": {"adapters", "ports", "rules", "messages"},
+    "outgoing": {"outgoing", "handler"},
     "http": {"http", "steps", "ports", "rules", "onthedot"},
-    "wiring": {"adapters", "attempt", "clock", "handler", "ports", "settings", "telemetry"},
-    "functions": {"handler", "http", "messages", "onthedot", "steps", "telemetry", "wiring"},
+    "wiring": {"adapters", "attempt", "clock", "handler", "outgoing", "ports", "settings", "telemetry"},
+    "functions": {"handler", "http", "messages", "onthedot", "outgoing", "steps", "telemetry", "wiring"},
 }
 """What of ours each part may import."""
 THEIRS = {
     "adapters": {"botocore", "pynamodb", *STUBS},
     "client": {"botocore"},
     "http": {"pydantic", "aws_lambda_powertools"},
+    "outgoing": {"botocore"},
     "telemetry": {"aws_lambda_powertools"},
     "wiring": {"boto3", *STUBS},
 }

@@ -47,6 +47,8 @@ def expand(**parameters: str | int) -> Template:
 def _expand(parameters: str) -> Template:
     raw = _translate(parameters)
     values = {name: it.get("Default") for name, it in raw["Parameters"].items()} | json.loads(parameters)
+    lists = {name for name, it in raw["Parameters"].items() if it["Type"] == "CommaDelimitedList"}
+    values |= {name: values[name].split(",") for name in lists}
     resolver = Resolver(values, raw["Mappings"], raw["Conditions"])
     kept = {name: it for name, it in raw["Resources"].items() if resolver.holds(it.get("Condition"))}
     return Template(raw["Parameters"], resolver.resolve(kept), raw["Outputs"])
@@ -100,11 +102,19 @@ class Resolver:
             case {"Fn::FindInMap": [name, first, second]}:
                 return self.mappings[name][str(self.resolve(first))][second]
             case dict():
-                return {key: it for key, value in node.items() if (it := self.resolve(value)) is not NOTHING}
+                return _joined({key: it for key, value in node.items() if (it := self.resolve(value)) is not NOTHING})
             case list():
                 return [it for value in node if (it := self.resolve(value)) is not NOTHING]
             case _:
                 return node
+
+
+def _joined(node: Props) -> Any:
+    match node:
+        case {"Fn::Join": [str(between), [*parts]]} if all(isinstance(it, str) for it in parts):
+            return between.join(parts)
+        case _:
+            return node
 
 
 def referenced(node: Any) -> str:

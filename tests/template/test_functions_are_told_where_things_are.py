@@ -35,8 +35,9 @@ def test_the_environment_is_this(template: Template) -> None:
 
 
 def test_the_allowed_targets_arrive_as_one_text() -> None:
-    variables = expand().properties("Worker")["Environment"]["Variables"]
-    assert variables[TARGETS] == {"Fn::Join": [",", ""]}
+    assert expand().properties("Worker")["Environment"]["Variables"][TARGETS] == ""
+    two = "arn:aws:sqs:eu-central-1:111122223333:a,arn:aws:sqs:eu-central-1:111122223333:b"
+    assert expand(AllowedTargetArns=two).properties("Worker")["Environment"]["Variables"][TARGETS] == two
 
 
 def test_the_look_ahead_spans_a_lost_tick_and_no_more(template: Template) -> None:

@@ -1,5 +1,6 @@
 """Each function's role names its actions and resources: no more, and no less."""
 
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -127,6 +128,25 @@ def test_an_own_key_may_be_used_by_every_role_that_touches_a_table_or_queue(name
     """Trap 48: senders need GenerateDataKey as well as Decrypt."""
     allowed = grants(expand(KmsKeyArn=KEY).properties(name))
     assert allowed == EXPECTED[name] | {KEY: {"kms:GenerateDataKey", "kms:Decrypt"}}
+
+
+def test_what_is_shipped_reaches_only_what_the_deployment_names() -> None:
+    """The worker runs what any caller of the API asks for: without a name there is no target and no secret."""
+    queue, function = "arn:aws:sqs:eu-central-1:111122223333:q", "arn:aws:lambda:eu-central-1:111122223333:function:f"
+    secret = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:hooks-??????"
+    allowed = expand(AllowedTargetArns=f"{queue},{function}", AllowedSecretArns=secret)
+    send = {"sqs:SendMessage", "lambda:InvokeFunction", "events:PutEvents"}
+    more = {queue: send, function: send, secret: {"secretsmanager:GetSecretValue"}}
+    for name, expected in EXPECTED.items():
+        assert grants(allowed.properties(name)) == expected | (more if name == "WorkerRole" else {})
+
+
+@pytest.mark.parametrize("parameter", ["AllowedTargetArns", "AllowedSecretArns"])
+@pytest.mark.parametrize("everything", ["*", "arn:*", "arn:aws:*", "arn:aws:s3:::b", "arn:*:sqs:r:1:q"])
+def test_nobody_allows_everything_in_one_word(template: Template, parameter: str, everything: str) -> None:
+    pattern = template.parameters[parameter]["AllowedPattern"]
+    assert re.search(pattern, "")
+    assert not re.search(pattern, everything)
 
 
 def test_only_their_service_may_take_the_roles(template: Template) -> None:

@@ -24,6 +24,7 @@ ENVIRONMENT = {
     "ONTHEDOT_LOOKAHEAD_SECONDS": "210",
     "ONTHEDOT_RETENTION_DAYS": "7",
     "ONTHEDOT_WORKER_TIMEOUT_SECONDS": "300",
+    "ONTHEDOT_ALLOWED_TARGET_ARNS": "arn:a,arn:b",
 }
 
 
@@ -35,6 +36,8 @@ def test_the_environment_is_read() -> None:
     assert settings.timing.look_ahead == timedelta(seconds=210)
     assert settings.timing.retention == timedelta(days=7)
     assert settings.timing.worker_timeout == timedelta(minutes=5)
+    assert settings.allowed_targets == ("arn:a", "arn:b")
+    assert from_environment(ENVIRONMENT | {"ONTHEDOT_ALLOWED_TARGET_ARNS": ""}).allowed_targets == ()
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENT))
