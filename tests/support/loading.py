@@ -1,16 +1,33 @@
-"""Makes the labs quick: what AWS's models say is read once, and a transaction copies what it writes, not its tables."""
+"""Makes the labs quick, and nothing else: each answer is the one that moto gives by itself.
+
+What AWS's models say is read once, and so is an expression; a transaction copies what it writes, not its tables; an
+attribute is written down as it is, without a search for what else it may be called.
+"""
 
 import copy as copying
+import json
+from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from botocore.loaders import JSONFileLoader
+from moto import backend_index
+from moto.core import responses, utils
+from moto.core.serialize import BaseJSONSerializer
 from moto.dynamodb import models
+from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing import ast_nodes, expressions, validators
+from moto.sqs import models as sqs
+from moto.sqs.models import Message, Queue
+
+SERVICES = ("dynamodb", "sqs")
+NODE, UPDATES = vars(ast_nodes)["Node"], vars(expressions)["UpdateExpressionParser"]
+PLAIN = ("S", "N", "BOOL", "NULL")
 
 _read_once = cache(JSONFileLoader().load_file)
 _transact = DynamoDBBackend.transact_write_items
@@ -51,6 +68,102 @@ def _deepcopy(whole: Any) -> Any:
     return whole if isinstance(whole, Table) else copying.deepcopy(whole)
 
 
-JSONFileLoader.load_file = load_file  # type: ignore[method-assign, assignment]
-DynamoDBBackend.transact_write_items = transact_write_items  # type: ignore[method-assign, assignment]
-models.copy = SimpleNamespace(deepcopy=_deepcopy)  # type: ignore[assignment, attr-defined]
+_structure = BaseJSONSerializer._serialize_type_structure
+
+
+def structure(serializer: Any, serialized: dict[str, Any], value: Any, shape: Any, key: str) -> None:
+    """Write down a structure; of an attribute's value, which has one of ten types, all ten would be asked for."""
+    if shape.name == "AttributeValue" and len(value) == 1 and next(iter(value)) in PLAIN:
+        serialized[key] = dict(value)
+    else:
+        _structure(serializer, serialized, value, shape, key)
+
+
+_parse, _lex = ConditionExpressionParser.parse, ConditionExpressionParser._lex_condition_expression
+
+
+def parse(parser: ConditionExpressionParser) -> Any:
+    """Return what a condition means; moto asks up to three times in one call."""
+    said = parser.expression_attribute_names, parser.expression_attribute_values
+    op, names, values = _parsed(parser.condition_expression, *map(json.dumps, said))
+    parser.expr_attr_names_found += names
+    parser.expr_attr_values_found += values
+    return op
+
+
+@lru_cache(maxsize=64)
+def _parsed(expression: str | None, names: str, values: str) -> tuple[Any, list[str], list[str]]:
+    parser = ConditionExpressionParser(expression, json.loads(names), json.loads(values))
+    return _parse(parser), parser.expr_attr_names_found, parser.expr_attr_values_found
+
+
+def lex(parser: ConditionExpressionParser) -> deque[Any]:
+    """Return the words of a condition."""
+    return deque(_words(parser.condition_expression))
+
+
+@cache
+def _words(expression: str) -> tuple[Any, ...]:
+    return tuple(_lex(ConditionExpressionParser(expression, None, None)))
+
+
+def copied(node: Any) -> Any:
+    """Return a copy of an expression, of which moto changes a copy each time."""
+    if not isinstance(node, NODE):
+        return node
+    copy: Any = object.__new__(type(node))
+    copy.__dict__ |= node.__dict__ | {"parent": None}
+    if node.children is not None:
+        copy.children = [copied(child) for child in node.children]
+        for child in copy.children:
+            if isinstance(child, NODE):
+                child.parent = copy
+    return copy
+
+
+def deepcopy(whole: Any) -> Any:
+    """Return a copy of an expression, or of a value in it."""
+    return copied(whole) if isinstance(whole, NODE) else copying.deepcopy(whole)
+
+
+def ready(queue: Queue) -> list[Message]:
+    """Return the messages that can be received now; like the next two, asked for at each message that is sent."""
+    now = utils.unix_time_millis()
+    return [each for each in queue._messages if now > each.visible_at and now >= each.delayed_until]
+
+
+def delayed(queue: Queue) -> int:
+    """Return how many messages wait for their delay."""
+    now = utils.unix_time_millis()
+    return sum(now < each.delayed_until for each in queue._messages)
+
+
+def invisible(queue: Queue) -> int:
+    """Return how many messages were received and are not yet seen again."""
+    now = utils.unix_time_millis()
+    return sum(now <= each.visible_at for each in queue._messages)
+
+
+INSTEAD: tuple[tuple[Any, str, Any], ...] = (
+    (JSONFileLoader, "load_file", load_file),
+    (DynamoDBBackend, "transact_write_items", transact_write_items),
+    (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
+    (BaseJSONSerializer, "_serialize_type_structure", structure),
+    (ConditionExpressionParser, "parse", parse),
+    (ConditionExpressionParser, "_lex_condition_expression", lex),
+    (UPDATES, "make", cache(UPDATES.make)),
+    (validators, "deepcopy", deepcopy),
+    (Queue, "messages", property(ready)),
+    (Queue, "approximate_number_of_messages_delayed", property(delayed)),
+    (Queue, "approximate_number_of_messages_not_visible", property(invisible)),
+    (responses, "method_names_from_class", cache(utils.method_names_from_class)),
+    (responses, "camelcase_to_underscores", cache(utils.camelcase_to_underscores)),
+    (sqs, "camelcase_to_underscores", cache(utils.camelcase_to_underscores)),
+    (
+        backend_index,
+        "backend_url_patterns",
+        [each for each in backend_index.backend_url_patterns if each[0] in SERVICES],
+    ),
+)
+for owner, name, quick in INSTEAD:
+    setattr(owner, name, quick)
