@@ -8,7 +8,17 @@ from local import account, sam
 from local import stack as local
 from tests.e2e.deployed import Deployed
 
-PARAMETERS = {"Shards": "2"}
+OURS = f"{account.REGION}:{account.ID}"
+TARGETS = (
+    f"arn:aws:sqs:{OURS}:e2e-*",
+    f"arn:aws:lambda:{OURS}:function:e2e-*",
+    f"arn:aws:events:{OURS}:event-bus/e2e-*",
+)
+PARAMETERS = {
+    "Shards": "2",
+    "AllowedTargetArns": ",".join(TARGETS),
+    "AllowedSecretArns": f"arn:aws:secretsmanager:{OURS}:secret:e2e-*",
+}
 
 
 @pytest.fixture(scope="session")

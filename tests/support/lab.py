@@ -308,9 +308,9 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
 
 
 @cache
-def _client(service: Any, config: Any = None) -> Any:
+def _client(service: Any, config: Any = None, region_name: str | None = None) -> Any:
     """Return a client, made once for all labs: to make one takes longer than most stories."""
-    return boto3.Session().client(service, config=config)
+    return boto3.Session().client(service, config=config, region_name=region_name)
 
 
 def forget() -> None:
@@ -319,6 +319,8 @@ def forget() -> None:
         model._connection = None
     for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.attempts, wiring._sqs):
         cached.cache_clear()
+    for of_handlers in (wiring.deliveries, wiring.targets, wiring._client, wiring._secrets):
+        of_handlers.cache_clear()
 
 
 def _one_at_a_time(call: Callable[..., Any], calls: list[Call]) -> Callable[..., Any]:
