@@ -8,7 +8,7 @@ from onthedot import wiring
 from onthedot.steps.plan import plan_shard
 from onthedot.steps.ports import Shard
 
-SHARD = Shard("0", "lease", "", None, "")
+SHARD = Shard("0", "lease", "", None)
 
 
 def test_none_of_a_page_is_begun(lab: Lab) -> None:

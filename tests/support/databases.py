@@ -1,7 +1,7 @@
 """Other versions of the time zone database: zones whose changes a test writes itself, beside those of the package."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from struct import pack
@@ -16,6 +16,9 @@ from onthedot.rules.stretches import changes_between
 Changes = Iterable[tuple[str, float]]
 """From which instant on, written as `2026-11-01T09:00`, local time is how many hours ahead of UTC."""
 FIRST_YEAR = 2000
+ZONE = "America/Vancouver"
+OLD, NEW = "2026.1", "2026.6"
+"""By the old one the zone has winter time, by the new one British Columbia keeps summer time: 09:00 comes earlier."""
 
 
 def zone_with(name: str, changes: Changes) -> ZoneInfo:
@@ -55,6 +58,16 @@ def database(version: str, *others: ZoneInfo) -> Iterator[None]:
             yield
         finally:
             _forget()
+
+
+def old_database() -> AbstractContextManager[None]:
+    """Let the old database be the one in use."""
+    return database(OLD, zone_with(ZONE, [("2026-11-01T09:00", -8), ("2027-03-14T10:00", -7)]))
+
+
+def new_database() -> AbstractContextManager[None]:
+    """Let the new database be the one in use."""
+    return database(NEW)
 
 
 def _forget() -> None:

@@ -18,6 +18,7 @@ class Ran:
     at: datetime
     payload: Any
     key: str
+    local_slot: str | None
 
 
 @dataclass(slots=True)
@@ -53,7 +54,8 @@ def ran() -> list[str]:
 
 def note(job: Job) -> None:
     """Note that a job runs."""
-    RAN.append(Ran(job.id, job.attempt, datetime.now(UTC), job.payload, job.idempotency_key))
+    local = job.local_slot.isoformat() if job.local_slot else None
+    RAN.append(Ran(job.id, job.attempt, datetime.now(UTC), job.payload, job.idempotency_key, local))
 
 
 @handler("test.record")

@@ -6,7 +6,7 @@ import pytest
 from tests.template import snapshot
 from tests.template.expansion import Template, expand
 
-INDEXES = {"JobsTable": ["agenda", "groups", "dead"], "SchedulesTable": ["due"], "ShardsTable": []}
+INDEXES = {"JobsTable": ["agenda", "groups", "dead"], "SchedulesTable": ["due", "timed"], "ShardsTable": []}
 
 
 def test_layout_is_the_committed_one(template: Template) -> None:

@@ -46,6 +46,7 @@ EXPECTED: dict[str, Grants] = {
         "JobsTable/index/agenda": QUERY,
         "SchedulesTable": items("GetItem", "BatchGetItem", "PutItem", "UpdateItem"),
         "SchedulesTable/index/due": QUERY,
+        "SchedulesTable/index/timed": QUERY,
         "JobQueue": SEND,
         "ShardQueue": SEND | RECEIVE,
         "StrayQueue": SEND,

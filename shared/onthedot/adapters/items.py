@@ -131,7 +131,6 @@ class ShardItem(Model):
     lease_until = Instant(null=True)
     ticked_at = Instant(null=True)
     swept_at = Instant(null=True)
-    tzdata = UnicodeAttribute(null=True)
 
 
 def job_key(schedule: str, slot: str) -> Item:

@@ -1,14 +1,28 @@
 """Pages of the schedules table, one call each; `start` is where the page before has ended."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from onthedot.adapters.aws import call
 from onthedot.adapters.schedule_items import PART
+from onthedot.steps.ports import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 PAGE = 100
 """Schedules that are read at once."""
+
+
+def names_page_by_page(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[str]]:
+    """Return the names of the schedules on all pages of an index."""
+    start: Any = {}
+    while start is not None:
+        answer = call(clock, partial(page, start))
+        yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
+        last = answer.get("LastEvaluatedKey")
+        start = {"ExclusiveStartKey": last} if last else None
 
 
 def due_page(client: "DynamoDBClient", table: str, shard: str, low: str, high: str, start: Any) -> Any:
@@ -20,6 +34,19 @@ def due_page(client: "DynamoDBClient", table: str, shard: str, low: str, high: s
         KeyConditionExpression="#shard = :shard AND next_at BETWEEN :low AND :high",
         ExpressionAttributeNames={"#shard": "shard"},
         ExpressionAttributeValues={":shard": {"S": shard}, ":low": {"S": low}, ":high": {"S": high}},
+        **start,
+    )
+
+
+def timed_page(client: "DynamoDBClient", table: str, shard: str, side: str, database: str, start: Any) -> Any:
+    """Return the keys of schedules of a shard that a database before or after this has timed: `side` is `<` or `>`."""
+    return client.query(
+        TableName=table,
+        IndexName="timed",
+        Limit=PAGE,
+        KeyConditionExpression=f"#shard = :shard AND tzdata {side} :database",
+        ExpressionAttributeNames={"#shard": "shard"},
+        ExpressionAttributeValues={":shard": {"S": shard}, ":database": {"S": database}},
         **start,
     )
 

@@ -14,7 +14,7 @@ from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
-from onthedot.adapters.schedule_pages import due_page, first_due, past_page, rows_page
+from onthedot.adapters.schedule_pages import due_page, first_due, names_page_by_page, past_page, rows_page, timed_page
 from onthedot.adapters.transactions import transact
 from onthedot.adapters.turns import mark
 from onthedot.rules.errors import Unavailable
@@ -56,12 +56,15 @@ class DynamoSchedules:
     def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
         """Return the names of the shard's schedules with `after < next_at <= until`, in order, page by page."""
         low, high = to_text(after + MILLISECOND), to_text(until)
-        start: Any = {}
-        while low <= high and start is not None:
-            answer: Any = call(self.clock, partial(due_page, self.client, self.table, shard, low, high, start))
-            yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
-            last = answer.get("LastEvaluatedKey")
-            start = {"ExclusiveStartKey": last} if last else None
+        if low <= high:
+            yield from names_page_by_page(self.clock, partial(due_page, self.client, self.table, shard, low, high))
+
+    def timed_otherwise(self, shard: str, database: str) -> Iterator[list[str]]:
+        """Return the names of the shard's schedules that another time zone database than this has timed, by page."""
+        for side in ("<", ">"):
+            yield from names_page_by_page(
+                self.clock, partial(timed_page, self.client, self.table, shard, side, database)
+            )
 
     def oldest_due(self, shard: str) -> datetime | None:
         """Return the least `next_at` of the shard's schedules; `None` when none has any."""
@@ -124,14 +127,14 @@ class DynamoSchedules:
         return mark(self.client, self.clock, self.table, name, slots, allowed)
 
     def mark_broken(self, schedule: Schedule, reason: str, stamp: str) -> bool:
-        """Write that a schedule cannot be read, and take it off the index of what is due, unless that is done.
+        """Write that a schedule cannot be read, and take it off the indexes, unless that is done.
 
-        The index is behind its table: whoever still finds the schedule there shall not tell of it again.
+        An index is behind its table: whoever still finds the schedule there shall not tell of it again.
         """
         expression = Expression()
         facts = {"state": ScheduleState.BROKEN.value, "broken": reason, "stamp": stamp}
         sets = ", ".join(f"{expression.name(key)} = {expression.value({'S': text})}" for key, text in facts.items())
-        update = f"SET {sets} REMOVE {expression.name('next_at')}"
+        update = f"SET {sets} REMOVE {expression.name('next_at')}, {expression.name('tzdata')}"
         condition = f"{_as_read(expression, schedule)} AND ({_not_marked(expression)})"
         try:
             call(

@@ -55,10 +55,6 @@ class DynamoShards:
         """Note that the shard is swept now, if the lease is still ours."""
         return self._if_ours(shard, "swept_at", to_text(now))
 
-    def note_tzdata(self, shard: Shard, version: str) -> bool:
-        """Note by which time zone database all schedules of the shard are timed, if the lease is still ours."""
-        return self._if_ours(shard, "tzdata", version)
-
     def release(self, shard: Shard) -> None:
         """Give the lease back, if it is still ours."""
         expression = Expression()
@@ -101,4 +97,4 @@ def _mine(error: ClientError, name: str, lease: str) -> Shard | None:
 
 def _shard(item: Item, name: str, lease: str) -> Shard:
     model = ShardItem.from_raw_data(dict(item))
-    return Shard(name, lease, model.watermark or "", model.swept_at, model.tzdata)
+    return Shard(name, lease, model.watermark or "", model.swept_at)

@@ -4,7 +4,7 @@ Of all planners that race for a schedule, one writes each chunk, whatever their 
 changed and leave it. Who dies after the write has left the jobs on the agenda, where drain finds them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.history import of_pause, of_skipped
 from onthedot.rules.jobs import Job
-from onthedot.rules.missed import EVER, Planned
+from onthedot.rules.missed import Planned
 from onthedot.rules.planning import (
     MOST_JOBS,
     PLAN_AHEAD,
@@ -68,22 +68,22 @@ class ShardPlanned:
 def plan_shard(world: World, shard: Shard, has_time: Callable[[], bool]) -> ShardPlanned:
     """Plan the schedules of a shard that are due: first those on time, then those whose slots were missed.
 
-    In this order, since after an outage what is missed may take long, and what is on time must not wait for it. All are
-    looked at once when another time zone database is in use: each is retimed before it is planned.
+    In this order, since after an outage what is missed may take long, and what is on time must not wait for it. Then
+    come those that another time zone database has timed, whoever wrote them: they may be due earlier than they seem.
     """
-    now, slots, database, all_timed = world.clock.now(), 0, database_version(), True
-    late, horizon = now - TICK, now + PLAN_AHEAD
-    others = [] if shard.tzdata == database else [(horizon, EVER)]
-    for after, until in ((late, horizon), (EPOCH, late), *others):
-        for names in world.schedules.due(shard.name, after, until):
-            page = _plan_page(world, names, has_time)
-            slots += sum(progress.slots for progress in page)
-            all_timed &= all(progress.done or progress.schedule.tzdata == database for progress in page)
-            if not has_time():
-                return ShardPlanned(slots, left=True)
-    if shard.tzdata != database and all_timed:
-        world.shards.note_tzdata(shard, database)
+    slots = 0
+    for names in _to_look_at(world, shard):
+        slots += sum(progress.slots for progress in _plan_page(world, names, has_time))
+        if not has_time():
+            return ShardPlanned(slots, left=True)
     return ShardPlanned(slots, left=False)
+
+
+def _to_look_at(world: World, shard: Shard) -> Iterator[list[str]]:
+    now = world.clock.now()
+    yield from world.schedules.due(shard.name, now - TICK, now + PLAN_AHEAD)
+    yield from world.schedules.due(shard.name, EPOCH, now - TICK)
+    yield from world.schedules.timed_otherwise(shard.name, database_version())
 
 
 def plan(world: World, schedule: Schedule, until: datetime, has_time: Callable[[], bool]) -> Progress:

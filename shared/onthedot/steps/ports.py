@@ -117,7 +117,6 @@ class Shard:
     lease: str
     watermark: str
     swept_at: datetime | None
-    tzdata: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +148,6 @@ class Shards(Protocol):
 
     def claim_sweep(self, shard: Shard, now: datetime) -> bool:
         """Note that the shard is swept now, if the lease is still ours."""
-
-    def note_tzdata(self, shard: Shard, version: str) -> bool:
-        """Note by which time zone database all schedules of the shard are timed, if the lease is still ours."""
 
     def release(self, shard: Shard) -> None:
         """Give the lease back, if it is still ours."""

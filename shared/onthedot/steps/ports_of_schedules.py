@@ -50,6 +50,12 @@ class Schedules(Protocol):
         Eventually consistent: the row decides.
         """
 
+    def timed_otherwise(self, shard: str, database: str) -> Iterator[list[str]]:
+        """Return the names of the shard's schedules that another time zone database than this has timed, page by page.
+
+        Eventually consistent: the row decides.
+        """
+
     def oldest_due(self, shard: str) -> datetime | None:
         """Return the least `next_at` of the shard's schedules; `None` when none has any (eventually consistent)."""
 

@@ -1,7 +1,8 @@
 """Retime: move what a new time zone database moves, before it is due, and tell of each schedule that moved.
 
-A shard notes by which database its schedules are timed. After a deployment with another, its dispatcher goes through
-all of them; and whoever plans one that was not retimed yet retimes it first.
+An index says by which database each schedule of a shard is timed. Each look goes through those that another than the
+one in use has timed, also when a function that is still warm with the old one wrote them just now; and whoever plans
+one that was not retimed yet retimes it first.
 """
 
 from dataclasses import replace

@@ -168,9 +168,6 @@ class Shards:
     def claim_sweep(self, shard: Shard, now: datetime) -> bool:
         raise NotImplementedError
 
-    def note_tzdata(self, shard: Shard, version: str) -> bool:
-        raise NotImplementedError
-
     def release(self, shard: Shard) -> None:
         raise NotImplementedError
 
@@ -190,6 +187,9 @@ class Schedules:
         return [self.rows[name] for name in names if name in self.rows]
 
     def due(self, shard: str, after: datetime, until: datetime) -> Iterator[list[str]]:
+        raise NotImplementedError
+
+    def timed_otherwise(self, shard: str, database: str) -> Iterator[list[str]]:
         raise NotImplementedError
 
     def oldest_due(self, shard: str) -> datetime | None:
