@@ -43,7 +43,7 @@ def _operation(route: Route) -> Document:
         "operationId": route.call.__name__,
         "summary": said.rstrip("."),
         "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
-        "responses": {str(status): _response(status, model) for status, model in route.answers.items()},
+        "responses": {str(status): _response(status, model, route) for status, model in route.answers.items()},
     }
     for status in sorted({*route.problems, 403, *ALWAYS} - route.answers.keys()):
         operation["responses"][str(status)] = _problem(status)
@@ -72,9 +72,11 @@ def _header_parameters(route: Route) -> list[Document]:
     return [{"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "description": said}]
 
 
-def _response(status: int, model: type[BaseModel] | None) -> Document:
+def _response(status: int, model: type[BaseModel] | None, route: Route) -> Document:
     said = TITLES_HERE.get(status, {200: "OK", 201: "Created"}.get(status, ""))
     content = _content("application/json", model) if model else {"application/json": {"schema": {"type": "object"}}}
+    if model and route.dry_answer:
+        content = {"application/json": {"schema": {"oneOf": [_ref(model), _ref(route.dry_answer)]}}}
     response: Document = {"description": said, "content": content}
     if model is schedule_models.Schedule:
         response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "its version, for If-Match"}}
@@ -89,13 +91,17 @@ def _problem(status: int) -> Document:
 
 
 def _content(media_type: str, model: type[BaseModel]) -> Document:
-    return {media_type: {"schema": {"$ref": REF.format(model=model.__name__)}}}
+    return {media_type: {"schema": _ref(model)}}
+
+
+def _ref(model: type[BaseModel]) -> Document:
+    return {"$ref": REF.format(model=model.__name__)}
 
 
 def _schemas(routes: Sequence[Route]) -> Document:
     shapes: dict[type[BaseModel], None] = {models.ProblemOut: None}
     for route in routes:
-        shapes |= {shape: None for shape in (route.body, *route.answers.values()) if shape}
+        shapes |= {shape: None for shape in (route.body, route.dry_answer, *route.answers.values()) if shape}
     _, schema = models_json_schema([(shape, "validation") for shape in shapes], ref_template=REF)
     return dict(schema["$defs"])
 

@@ -15,7 +15,10 @@ Call = Callable[[World, Request], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One call. `answers` names the shape of each good status, `problems` the statuses of what may go wrong."""
+    """One call. `answers` names the shape of each good status, `problems` the statuses of what may go wrong.
+
+    `dry_answer` is the shape of what a dry run answers, where it is another.
+    """
 
     method: str
     path: str
@@ -25,6 +28,7 @@ class Route:
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
     needs_body: bool = True
+    dry_answer: type[BaseModel] | None = None
 
     @property
     def known_query(self) -> list[str]:

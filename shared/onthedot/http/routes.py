@@ -110,7 +110,10 @@ ROUTES = (
         pauses.resume_schedule,
         {200: schedule_models.Schedule},
         (400, 404, 409),
-        query=schedule_models.DryRunQuery,
+        schedule_models.ResumeRequest,
+        schedule_models.DryRunQuery,
+        needs_body=False,
+        dry_answer=preview_models.Foreseen,
     ),
     Route(
         "POST",

@@ -215,7 +215,7 @@ class LedgerRow(Shape):
 
 
 class Ledger(Shape):
-    """A page of a ledger; only one without `next_cursor` is the last."""
+    """A page of a ledger, by slot, the oldest first; only one without `next_cursor` is the last."""
 
     items: list[LedgerRow]
     next_cursor: str = absent()

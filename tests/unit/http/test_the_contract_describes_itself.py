@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import timedelta
 from typing import Any
 
 import jsonschema
@@ -125,4 +126,21 @@ def test_a_body_that_may_be_left_out_is_not_called_required(document: Any) -> No
         for operation in methods.values()
         if not operation.get("requestBody", {"required": True})["required"]
     }
-    assert optional == {"/schedules/{name}/pause", "/schedules/{name}/trigger"}
+    assert optional == {f"/schedules/{{name}}/{call}" for call in ("pause", "resume", "trigger")}
+
+
+def test_what_a_dry_run_answers_is_described_beside_the_rest(document: Any, api: Api) -> None:
+    """A client made from the contract read a schedule where a dry run of a resume told of slots."""
+    api.call("PUT", "/schedules/s", {"handler": "h", "cron": "* * * * *"})
+    api.call("POST", "/schedules/s/pause", {"on_resume": "missed"})
+    api.clock.time += timedelta(minutes=5)
+    answer = document["paths"]["/schedules/{name}/resume"]["post"]["responses"]["200"]["content"]["application/json"]
+    shapes = {name: f"#/components/schemas/{name}" for name in ("Schedule", "Foreseen")}
+    assert answer["schema"] == {"oneOf": [{"$ref": shape} for shape in shapes.values()]}
+    foreseen = api.call("POST", "/schedules/s/resume", query={"dry_run": "true"}).body
+    assert foreseen["runs"]
+    for name, body in (("Foreseen", foreseen), ("Schedule", api.call("POST", "/schedules/s/resume").body)):
+        for each, shape in shapes.items():
+            schema = {"$ref": shape, "components": document["components"]}
+            found = jsonschema.Draft202012Validator(schema)
+            assert found.is_valid(body) is (each == name)
