@@ -65,9 +65,9 @@ def test_one_that_expired_before_it_was_named_is_stored_anew(lab: Lab) -> None:
         key = {name: item[name] for name in ("schedule", "slot")}
         lab.dynamodb.delete_item(TableName=lab.tables["JobsTable"], Key=key)
 
-    with at_call(2, a_day_passes) as moment:
+    with at_call(3, a_day_passes) as moment:
         schedule = put("s", LARGE, cron="0 9 * * *")
-    assert moment.before == ["GetItem", "PutItem"]
+    assert moment.before == ["GetItem", "Query", "PutItem"]
     [named] = payloads(lab)
     assert "expires_at" not in named
     assert schedule.payload.stored_as == named["slot"]["S"]

@@ -8,8 +8,10 @@ from tests.support.interleavings import Meets, at_call, play_all
 from tests.support.lab import Lab
 from tests.support.schedules import delete, hold, look, minutes, put, ran_slots, row, slots_of
 
+from onthedot import wiring
 from onthedot.rules.instants import from_text, to_text
 from onthedot.rules.schedules import ScheduleState
+from onthedot.steps.delete import remove
 from onthedot.steps.edit import Mismatch
 
 NIGHTLY = "0 3 * * *"
@@ -82,6 +84,22 @@ def test_of_two_who_have_seen_one_version_one_is_told() -> None:
     put("s", "1")
     delete("s")
     assert put("s", "2", seen=1) == Mismatch(None), "nor is one made anew that was deleted meanwhile"
+
+
+@pytest.mark.usefixtures("lab")
+def test_who_has_seen_a_former_life_overwrites_no_later_one() -> None:
+    """Each life began at version 1: who had seen the old schedule deleted or overwrote the new one, unseen."""
+    put("s", "1")
+    put("s", "2")
+    delete("s")
+    anew = put("s", "3")
+    assert anew.version == 3
+    for seen in (1, 2):
+        assert put("s", "4", seen=seen) == Mismatch(anew)
+        assert remove(wiring.world(), "s", seen) == Mismatch(anew)
+    for version in range(4, 9):
+        delete("s")
+        assert put("s").version == version
 
 
 def test_what_changes_nothing_is_no_edit(lab: Lab) -> None:

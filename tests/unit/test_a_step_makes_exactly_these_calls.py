@@ -252,6 +252,7 @@ PLANNED = {"BatchGetItem": 1}
 ONE_MESSAGE = {"SendMessageBatch": 1}
 HOLD = {"ChangeMessageVisibility": 1}
 WRITTEN = {"GetItem": 1, "TransactWriteItems": 1}
+CREATED = WRITTEN | {"Query": 1}
 ROWS = {
     "create, near": Row({"PutItem": 1, "SendMessageBatch": 1}, near),
     "create, near, large": Row({"PutItem": 2, "SendMessageBatch": 1}, large),
@@ -293,9 +294,9 @@ ROWS = {
     "a page of the ledger": Row({"GetItem": 1, "Query": 2}, reading("/schedules/s/ledger"), minutely),
     "the versions of a schedule": Row({"GetItem": 1, "Query": 1}, reading("/schedules/s/versions"), minutely),
     "time a schedule anew": Row({"GetItem": 1, "Query": 2, "TransactWriteItems": 1}, plan_again, moved_zone),
-    "create a schedule": Row(WRITTEN, scheduled),
-    "create a schedule, large": Row(WRITTEN | {"PutItem": 1}, partial(scheduled, payload=LARGE)),
-    "create a schedule that comes at once": Row(WRITTEN | {"TransactWriteItems": 2, "SendMessageBatch": 1}, minutely),
+    "create a schedule": Row(CREATED, scheduled),
+    "create a schedule, large": Row(CREATED | {"PutItem": 1}, partial(scheduled, payload=LARGE)),
+    "create a schedule that comes at once": Row(CREATED | {"TransactWriteItems": 2, "SendMessageBatch": 1}, minutely),
     "edit a schedule": Row(WRITTEN | {"Query": 1}, partial(scheduled, cron=AT_TEN), scheduled),
     "edit a schedule that has planned ten": Row(WRITTEN | {"Query": 1, "DeleteItem": 10}, scheduled, minutely),
     "edit nothing": Row({"GetItem": 1}, scheduled, scheduled),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from onthedot.adapters.aws import call
 from onthedot.adapters.schedule_items import PART
+from onthedot.rules.history import VERSION
 from onthedot.steps.ports import Clock
 
 if TYPE_CHECKING:
@@ -13,14 +14,21 @@ if TYPE_CHECKING:
 
 PAGE = 100
 """Schedules that are read at once."""
+LAST = 5
 
 
-def names_page_by_page(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[str]]:
+def names_of(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[str]]:
     """Return the names of the schedules on all pages of an index."""
+    for items in items_of(clock, page):
+        yield [item["name"]["S"] for item in items if item["part"] == {"S": PART}]
+
+
+def items_of(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[Any]]:
+    """Return the items of all pages."""
     start: Any = {}
     while start is not None:
         answer = call(clock, partial(page, start))
-        yield [item["name"]["S"] for item in answer["Items"] if item["part"] == {"S": PART}]
+        yield answer["Items"]
         last = answer.get("LastEvaluatedKey")
         start = {"ExclusiveStartKey": last} if last else None
 
@@ -72,6 +80,19 @@ def past_page(client: "DynamoDBClient", table: str, name: str, start: Any) -> An
         ExpressionAttributeNames={"#name": "name"},
         ExpressionAttributeValues={":name": {"S": name}},
         **start,
+    )
+
+
+def last_page(client: "DynamoDBClient", table: str, name: str) -> Any:
+    """Return the last of the versions that are kept of a schedule's past; several, since clocks differ."""
+    return client.query(
+        TableName=table,
+        ConsistentRead=True,
+        Limit=LAST,
+        ScanIndexForward=False,
+        KeyConditionExpression="#name = :name AND begins_with(part, :kind)",
+        ExpressionAttributeNames={"#name": "name"},
+        ExpressionAttributeValues={":name": {"S": name}, ":kind": {"S": f"{VERSION}#"}},
     )
 
 

@@ -14,7 +14,16 @@ from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
-from onthedot.adapters.schedule_pages import due_page, first_due, names_page_by_page, past_page, rows_page, timed_page
+from onthedot.adapters.schedule_pages import (
+    due_page,
+    first_due,
+    items_of,
+    last_page,
+    names_of,
+    past_page,
+    rows_page,
+    timed_page,
+)
 from onthedot.adapters.transactions import transact
 from onthedot.adapters.turns import mark
 from onthedot.rules.errors import Unavailable
@@ -57,14 +66,12 @@ class DynamoSchedules:
         """Return the names of the shard's schedules with `after < next_at <= until`, in order, page by page."""
         low, high = to_text(after + MILLISECOND), to_text(until)
         if low <= high:
-            yield from names_page_by_page(self.clock, partial(due_page, self.client, self.table, shard, low, high))
+            yield from names_of(self.clock, partial(due_page, self.client, self.table, shard, low, high))
 
     def timed_otherwise(self, shard: str, database: str) -> Iterator[list[str]]:
         """Return the names of the shard's schedules that another time zone database than this has timed, by page."""
         for side in ("<", ">"):
-            yield from names_page_by_page(
-                self.clock, partial(timed_page, self.client, self.table, shard, side, database)
-            )
+            yield from names_of(self.clock, partial(timed_page, self.client, self.table, shard, side, database))
 
     def oldest_due(self, shard: str) -> datetime | None:
         """Return the least `next_at` of the shard's schedules; `None` when none has any."""
@@ -113,14 +120,14 @@ class DynamoSchedules:
 
     def history(self, name: str) -> list[Record]:
         """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
-        records, now = list[Record](), self.clock.now()
-        start: Any = {}
-        while start is not None:
-            answer: Any = call(self.clock, partial(past_page, self.client, self.table, name, start))
-            records += [record_of(item) for item in answer["Items"] if item["part"] != {"S": PART}]
-            last = answer.get("LastEvaluatedKey")
-            start = {"ExclusiveStartKey": last} if last else None
+        pages, now = items_of(self.clock, partial(past_page, self.client, self.table, name)), self.clock.now()
+        records = [record_of(item) for items in pages for item in items if item["part"] != {"S": PART}]
         return [record for record in records if record.kept_until > now]
+
+    def last_version(self, name: str) -> int:
+        """Return the number of the last version that is kept of a schedule's past (strongly consistent); 0 for none."""
+        answer: Any = call(self.clock, partial(last_page, self.client, self.table, name))
+        return max((record_of(item).facts["version"] for item in answer["Items"]), default=0)
 
     def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
         """Write which slots run and wait, if those that do are allowed to; the stamp stays."""
@@ -193,15 +200,8 @@ class DynamoSchedules:
         if after is None or name is None or (before is not None and before.payload.stored_as == name):
             return []
         facts = {"TableName": self.jobs_table, "Key": job_key(after.key, name)}
-        return [
-            {
-                "Update": {
-                    "UpdateExpression": "REMOVE expires_at",
-                    "ConditionExpression": "attribute_exists(payload)",
-                    **facts,
-                }
-            }
-        ]
+        update, condition = "REMOVE expires_at", "attribute_exists(payload)"
+        return [{"Update": {"UpdateExpression": update, "ConditionExpression": condition, **facts}}]
 
     def _withdrawal(self, job: Job) -> Any:
         expression, item = Expression(), item_of(job, self.shards)

@@ -132,12 +132,16 @@ def _is_same(schedule: Schedule, wanted: Wanted) -> bool:
 
 
 def _created(world: World, name: str, broken: Schedule | None, wanted: Wanted, by: str) -> Schedule:
-    """Return a new schedule, also in the place of one that cannot be read."""
+    """Return a new schedule, also in the place of one that cannot be read.
+
+    Its versions go on from those of a deleted one that is remembered: who has seen that one's has not seen this one.
+    """
     now = world.clock.now()
+    last = max(broken.version if broken else 0, world.schedules.last_version(name))
     fresh = Schedule(
         name=name,
         generation=world.clock.token(),
-        version=broken.version + 1 if broken else 1,
+        version=last + 1,
         state=ScheduleState.ACTIVE,
         fields=wanted.fields,
         payload=Payload(0),

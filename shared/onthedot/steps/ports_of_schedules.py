@@ -83,6 +83,9 @@ class Schedules(Protocol):
     def history(self, name: str) -> list[Record]:
         """Return what is kept of a schedule's past (strongly consistent). Order: by kind, then by time."""
 
+    def last_version(self, name: str) -> int:
+        """Return the number of the last version that is kept of a schedule's past (strongly consistent); 0 for none."""
+
     def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
         """Write which slots run and wait, if those that do are allowed to; the stamp stays."""
 

@@ -226,6 +226,9 @@ class Schedules:
     def history(self, name: str) -> list[Record]:
         return sorted((record for record in self.records if record.name == name), key=lambda record: record.part)
 
+    def last_version(self, name: str) -> int:
+        return max((record.facts["version"] for record in self.history(name) if "fields" in record.facts), default=0)
+
     def mark(self, name: str, slots: Slots, allowed: Allowed) -> Marked:
         there = self.rows.get(name)
         if there is None or not all(getattr(there, key) in may for key, may in allowed.items()):

@@ -211,7 +211,7 @@ def test_versions_are_the_newest_first_as_they_were_written(api: Api) -> None:
     assert api.call("GET", "/schedules/s/versions").body == {"items": [second, written | first]}
 
 
-def test_versions_of_former_lives_stay_and_each_life_counts_anew(api: Api) -> None:
+def test_versions_of_former_lives_stay_and_the_next_life_goes_on_from_them(api: Api) -> None:
     put(api)
     later(api, minutes=1)
     put(api, grace=5)
@@ -222,7 +222,7 @@ def test_versions_of_former_lives_stay_and_each_life_counts_anew(api: Api) -> No
     later(api, minutes=1)
     put(api)
     shown = api.call("GET", "/schedules/s/versions").body["items"]
-    assert [(each["version"], each["since"][11:16]) for each in shown] == [(1, "00:03"), (2, "00:01"), (1, "00:00")]
+    assert [(each["version"], each["since"][11:16]) for each in shown] == [(3, "00:03"), (2, "00:01"), (1, "00:00")]
 
 
 def test_a_version_that_ends_while_it_is_read_is_shown_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
