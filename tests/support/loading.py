@@ -25,7 +25,7 @@ from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.sqs import models as sqs
 from moto.sqs.models import Message, Queue
 
-SERVICES = ("dynamodb", "sqs")
+SERVICES = ("dynamodb", "secretsmanager", "sqs")
 NODE, UPDATES = vars(ast_nodes)["Node"], vars(expressions)["UpdateExpressionParser"]
 PLAIN = ("S", "N", "BOOL", "NULL")
 
