@@ -15,7 +15,8 @@ from tests.support.worlds import Skewed, skewed, with_clock
 
 from onthedot import wiring
 from onthedot.rules.jobs import State
-from onthedot.steps.backfill import Filled, Window, backfill
+from onthedot.steps.backfill import Window, backfill
+from onthedot.steps.bulk import Bulk
 from onthedot.steps.ports import World
 
 MINUTE = timedelta(minutes=1)
@@ -36,7 +37,7 @@ def gap(lab: Lab, name: str) -> Window:
 def fill(name: str, window: Window, world: World | None = None) -> Any:
     """Fill a window, and return how many slots got a job."""
     found = backfill(world or with_clock(Skewed()), name, window)
-    return found.count if isinstance(found, Filled) else found
+    return found.count if isinstance(found, Bulk) else found
 
 
 def before(name: str, window: Window) -> list[str]:

@@ -115,6 +115,7 @@ def jobs(draw: st.DrawFn) -> Job:
         timeout=draw(st.none() | spans()),
         retry=draw(st.none() | retries()),
         start_before=draw(maybe_instants),
+        revived_at=draw(maybe_instants),
         attempt=draw(st.integers(0, 50)),
         owner=draw(st.none() | names()),
         lease_until=draw(maybe_instants),

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.support import jobs, schedules
+from tests.support import dead, jobs, schedules
 from tests.support.lab import Context, Lab, event_of
 
 import dead_letters
@@ -21,9 +21,12 @@ import worker
 from onthedot import wiring
 from onthedot.messages import ShardMessage, read_job, shard_text
 from onthedot.rules.agenda import shard_of
-from onthedot.steps.backfill import Filled, Window, backfill
+from onthedot.steps.backfill import Window, backfill
+from onthedot.steps.bulk import Bulk
 from onthedot.steps.finish import Success, finish
-from onthedot.steps.manage import cancel, reschedule
+from onthedot.steps.groups import cancel_group
+from onthedot.steps.manage import Changed, cancel, reschedule
+from onthedot.steps.revive import Dead, revive, revive_dead
 from onthedot.steps.start import Attempt, start
 from onthedot.steps.trigger import Wish, trigger
 
@@ -69,6 +72,38 @@ def move(lab: Lab, seconds: float, payload: str | None = None) -> None:
     run_at = jobs.new("x", seconds).draft.run_at
     assert lab.now() <= run_at
     reschedule(wiring.world(), "job#a", "-", run_at, payload)
+
+
+def one_dead(lab: Lab, **said: Any) -> None:
+    dead.die(lab, "a", **said)
+
+
+def ten_dead(lab: Lab) -> None:
+    """Have ten dead jobs, and as many of another handler."""
+    dead.bury(lab, [dead.corpse(f"j{n}", lab.now()) for n in range(10)])
+    dead.bury(lab, [dead.corpse(f"k{n}", lab.now(), handler="other") for n in range(10)])
+    lab.time.shift(1)
+
+
+def group_of_ten(lab: Lab) -> None:
+    for number in range(10):
+        far(f"j{number}", group="g")
+        far(f"k{number}")
+    assert lab.now()
+
+
+def again(lab: Lab) -> None:
+    assert lab.now()
+    assert isinstance(revive(wiring.world(), "job#a", "-"), Changed)
+
+
+def again_all(lab: Lab) -> None:
+    assert revive_dead(wiring.world(), Dead("test.record", lab.now(), timedelta(0))) == Bulk(10, more=False)
+
+
+def cancel_all(lab: Lab) -> None:
+    assert lab.now()
+    assert cancel_group(wiring.world(), "g") == Bulk(10, more=False)
 
 
 def plan_one(lab: Lab) -> None:
@@ -170,7 +205,7 @@ def fill_ten(lab: Lab) -> None:
     """Fill in ten slots of the time before the schedule was made."""
     made = schedules.row("s").created_at
     lab.calls.clear()
-    assert backfill(wiring.world(), "s", Window(made - timedelta(minutes=10), made, None)) == Filled(10, more=False)
+    assert backfill(wiring.world(), "s", Window(made - timedelta(minutes=10), made, None)) == Bulk(10, more=False)
 
 
 def moved_zone(lab: Lab) -> None:
@@ -315,6 +350,19 @@ ROWS = {
     "reschedule, large": Row(
         {"GetItem": 1, "PutItem": 1, "UpdateItem": 1}, lambda lab: move(lab, 2 * FAR, LARGE), later
     ),
+    "retry a dead job": Row({"GetItem": 1, "UpdateItem": 1} | ONE_MESSAGE, again, one_dead),
+    "retry a dead job, large": Row(
+        {"GetItem": 1, "BatchGetItem": 1, "UpdateItem": 1} | ONE_MESSAGE, again, partial(one_dead, payload=LARGE)
+    ),
+    "retry ten dead jobs": Row(
+        {"Scan": 1, "Query": 2, "BatchGetItem": 1, "UpdateItem": 10} | ONE_MESSAGE, again_all, ten_dead
+    ),
+    "count the dead of a handler": Row(
+        {"Scan": 1, "Query": 2, "BatchGetItem": 1},
+        lambda lab: lab.call("POST", "/dead/retry", {"handler": "test.record"}, dry_run="true"),
+        ten_dead,
+    ),
+    "cancel ten jobs of a group": Row({"Query": 4, "BatchGetItem": 1, "UpdateItem": 10}, cancel_all, group_of_ten),
     "rescue": Row({"GetItem": 1, "UpdateItem": 1, "SendMessageBatch": 1}, rescue, near),
 }
 

@@ -131,6 +131,7 @@ PLACES: dict[str, tuple[dict[str, Any] | None, Place]] = {
     "a former version's, running": (STARTED | {"started_at": LATER - ASKS_WITHIN - MILLISECOND}, Place.TAKEN),
     "a former version's, started nobody knows when": (STARTED, Place.BLOCKED),
     "a former version's, moved by hand": ({"version": 1, "pinned": True}, Place.TAKEN),
+    "a former version's, sent again by hand": ({"version": 1, "revived_at": BORN}, Place.TAKEN),
     "a former version's, to be tried again": ({"version": 1, "attempt": 1}, Place.TAKEN),
     "a former version's, over": ({"version": 1, "state": State.SUCCEEDED, "attempt": 1}, Place.TAKEN),
     "a former version's, from before the edit": ({"version": 1, "slot": to_text(BORN)}, Place.TAKEN),

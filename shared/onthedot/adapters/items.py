@@ -93,6 +93,7 @@ class JobItem(Model):
     timeout = Span(null=True)
     retry = JSONAttribute(null=True)
     start_before = Instant(null=True)
+    revived_at = Instant(null=True)
     attempt = NumberAttribute(null=True)
     owner = UnicodeAttribute(null=True)
     lease_until = Epoch(null=True)
@@ -185,6 +186,7 @@ PLAIN = (
     "pinned",
     "timeout",
     "start_before",
+    "revived_at",
     "owner",
     "lease_until",
     "started_at",

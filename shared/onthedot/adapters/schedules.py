@@ -241,6 +241,6 @@ def _free_for(job: Job, schedule: Schedule, expression: Expression) -> str:
         condition += (
             f" OR ({generation} = {mine} AND {name('version')} < {value({'N': str(schedule.version)})}"
             f" AND {state} = {value({'S': State.SCHEDULED.value})} AND {name('attempt')} = {value({'N': '0'})}"
-            f" AND attribute_not_exists({name('pinned')}))"
+            f" AND attribute_not_exists({name('pinned')}) AND attribute_not_exists({name('revived_at')}))"
         )
     return condition

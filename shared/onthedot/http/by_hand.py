@@ -1,7 +1,6 @@
 """The calls that make jobs of a schedule by hand: trigger, and backfill."""
 
-from datetime import datetime
-
+from onthedot.http.bulk import bulk_answer, instant_said
 from onthedot.http.jobs import taken
 from onthedot.http.jobs_in import payload_text
 from onthedot.http.json_text import canonical, write
@@ -15,11 +14,11 @@ from onthedot.http.shapes import check
 from onthedot.http.views import job_view
 from onthedot.rules.definitions import FASTEST
 from onthedot.rules.errors import Invalid
-from onthedot.rules.inputs import Place, Time, resolve
 from onthedot.rules.jobs import Job
 from onthedot.rules.missed import MissedRule
 from onthedot.rules.said import Said
-from onthedot.steps.backfill import Filled, Window, backfill, fillable
+from onthedot.steps.backfill import Window, backfill, fillable
+from onthedot.steps.bulk import Bulk
 from onthedot.steps.manage import Created, Exists
 from onthedot.steps.ports import World
 from onthedot.steps.readable import Impossible
@@ -57,8 +56,8 @@ def backfill_schedule(world: World, request: Request) -> Answer:
         raise Invalid(faults)
     result = fillable(world, name, window) if query.get("dry_run") else backfill(world, name, window)
     match result:
-        case Filled(count, more):
-            return Answer(200, write({"count": count, "more": more}))
+        case Bulk() as done:
+            return bulk_answer(done)
         case Impossible(schedule):
             raise Refuse(impossible(schedule))
         case None:
@@ -68,7 +67,7 @@ def backfill_schedule(world: World, request: Request) -> Answer:
 def _window(said: Said, world: World) -> Window | None:
     """Return the slots that are meant; what is older than the retention may have had a job that is forgotten."""
     now = world.clock.now()
-    start, end = (_instant(said, name) for name in ("from", "to"))
+    start, end = (instant_said(said, name) for name in ("from", "to"))
     rate = said.number("rate", 1, FASTEST)
     if start is not None and start < now - world.timing.retention:
         said.blame("from", f"is more than {world.timing.retention.days} days ago; what ran then is forgotten")
@@ -77,11 +76,6 @@ def _window(said: Said, world: World) -> Window | None:
     if end < start:
         said.blame("to", "is before from")
     return Window(start, end, MissedRule(rate=rate).step if rate else None)
-
-
-def _instant(said: Said, name: str) -> datetime | None:
-    time: Time | None = said.fields.get(name)
-    return None if time is None else said.judged(name, lambda: resolve(time, Place()))
 
 
 def _shown(world: World, status: int, job: Job) -> Answer:

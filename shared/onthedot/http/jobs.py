@@ -2,6 +2,7 @@
 
 import re
 
+from onthedot.http.bulk_models import RetryJobRequest
 from onthedot.http.jobs_in import due, new_job, payload_text
 from onthedot.http.json_text import write
 from onthedot.http.models import RescheduleRequest
@@ -14,6 +15,7 @@ from onthedot.rules.instants import shown
 from onthedot.rules.jobs import NAME, Job, key_of
 from onthedot.steps.manage import Changed, Created, Exists, TooLate, cancel, create_all, reschedule
 from onthedot.steps.ports import World
+from onthedot.steps.revive import PayloadGone, revive
 
 JOB_ID = re.compile(rf"{NAME}(@[A-Za-z0-9.:_-]{{1,80}})?")
 
@@ -56,6 +58,18 @@ def reschedule_job(world: World, request: Request) -> Answer:
 def cancel_job(world: World, request: Request) -> Answer:
     """Take back a scheduled job."""
     return _done(world, request, cancel(world, *_key(request)))
+
+
+def retry_job(world: World, request: Request) -> Answer:
+    """Send a dead or cancelled job again, now and from its first attempt; one that goes again already is a 409."""
+    key, raw, faults = _key(request), request.json_if_any(), list(request.faults)
+    check(RetryJobRequest, raw, "", faults)
+    if faults:
+        raise Invalid(faults)
+    done = revive(world, *key)
+    if isinstance(done, PayloadGone):
+        raise Refuse(Problem(409, f"the payload of the job {done.job.id} is gone, so that it cannot go again"))
+    return _done(world, request, done)
 
 
 def taken(job: Job) -> Problem:

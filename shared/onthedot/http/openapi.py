@@ -61,7 +61,11 @@ def _path_parameters(route: Route) -> list[Document]:
 
 def _query_parameters(route: Route) -> list[Document]:
     schema = route.query.model_json_schema() if route.query else {"properties": {}}
-    return [{"name": name, "in": "query", "schema": shape} for name, shape in schema["properties"].items()]
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "schema": shape, **({"required": True} if name in required else {})}
+        for name, shape in schema["properties"].items()
+    ]
 
 
 def _header_parameters(route: Route) -> list[Document]:

@@ -168,13 +168,6 @@ class BackfillRequest(Shape):
     rate: Rate = absent()
 
 
-class Bulk(Shape):
-    """How many were done, or would be, and whether there are more."""
-
-    count: int
-    more: bool
-
-
 class Version(ScheduleRequest):
     """A version of a schedule: what was written, by whom, and when it was in force; the last one has no `until`."""
 

@@ -15,6 +15,7 @@ class Event(StrEnum):
     JOB_RESCUED = "job_rescued"  # SQS gave up on its message; it goes through the queue again
     JOB_SUCCEEDED = "job_succeeded"  # its handler returned
     JOB_DEAD = "job_dead"  # its last attempt failed
+    JOB_REVIVED = "job_revived"  # goes again after its outcome, from its first attempt on
     JOB_CANCELLED = "job_cancelled"  # taken back before it ran
     JOB_SKIPPED = "job_skipped"  # could no longer start in time
     FINISH_LOST = "finish_lost"  # an attempt ended after another had taken its job over; it changed nothing

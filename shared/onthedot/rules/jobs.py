@@ -6,6 +6,8 @@
         +--cancel--> cancelled
         +--late (start_within)--> skipped
 
+    dead | cancelled --retry--> scheduled
+
 A job is on the agenda (it has a `wake`) until it has an outcome; from then on it only waits to expire.
 """
 
@@ -36,6 +38,7 @@ class State(StrEnum):
 
 
 PENDING = frozenset({State.SCHEDULED, State.RUNNING})
+REVIVABLE = frozenset({State.DEAD, State.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class Job:
     A one-off has the hash of the `request` that made it; the job of a slot has the `generation` and `version` of its
     schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before, and `meant` where
     it was made up for a local time that the clocks jumped over. One that somebody gave another time is `pinned` there:
-    no edit of its schedule takes it back.
+    no edit of its schedule takes it back. One that somebody sent again after its outcome was `revived_at` that time: it
+    was asked for by hand from then on.
     """
 
     schedule: str
@@ -94,6 +98,7 @@ class Job:
     timeout: timedelta | None = None
     retry: Retry | None = None
     start_before: datetime | None = None
+    revived_at: datetime | None = None
     attempt: int = 0
     owner: str | None = None
     lease_until: datetime | None = None
@@ -131,8 +136,8 @@ class Job:
 
     @property
     def untouched(self) -> bool:
-        """Whether no attempt was made yet, and nobody gave it another time: what its schedule planned may be undone."""
-        return self.state is State.SCHEDULED and self.attempt == 0 and not self.pinned
+        """Whether it waits as its schedule planned it, and nobody gave it another time: that may be undone."""
+        return self.state is State.SCHEDULED and self.attempt == 0 and not self.pinned and self.revived_at is None
 
     @property
     def pending(self) -> bool:
@@ -142,7 +147,7 @@ class Job:
     @property
     def since(self) -> datetime:
         """When it came into the state that it is in."""
-        return self.finished_at or self.started_at or self.created_at
+        return self.finished_at or self.started_at or self.revived_at or self.created_at
 
     @property
     def idempotency_key(self) -> str:
@@ -194,6 +199,29 @@ def moved(job: Job, run_at: datetime) -> Job:
     shift = run_at - job.run_at
     start_before = job.start_before + shift if job.start_before else None
     return replace(job, run_at=run_at, start_before=start_before, pinned=job.of_schedule or None)
+
+
+def revived(job: Job, now: datetime, run_at: datetime, owner: str) -> Job:
+    """Return a job with an outcome as one that goes again, from its first attempt on.
+
+    Nothing is left of its former life, above all no `expires_at`: the table would delete a job that waits. `owner`,
+    which nobody else draws, tells this write from that of another who sends the job again at the same moment.
+    """
+    return replace(
+        moved(job, run_at),
+        state=State.SCHEDULED,
+        revived_at=now,
+        pinned=None,
+        attempt=0,
+        owner=owner,
+        lease_until=None,
+        started_at=None,
+        finished_at=None,
+        result=None,
+        error=None,
+        reason=None,
+        expires_at=None,
+    )
 
 
 def key_of(job_id: str) -> tuple[str, str] | None:

@@ -61,15 +61,15 @@ class Standing(StrEnum):
 def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standing:
     """Return what the schedule, read after its job has started, says of it: pause, edit and delete hold until then.
 
-    The second attempt of a job is of the version that made the first. A job that was asked for by hand runs in a pause,
-    too. A schedule that cannot be read says nothing: a worker that is older than the row must not cancel what was
-    planned.
+    The second attempt of a job is of the version that made the first. What was asked for by hand, as a job that goes
+    again after its outcome was, runs in a pause and after an edit, too. A schedule that cannot be read says nothing: a
+    worker that is older than the row must not cancel what was planned.
     """
     if schedule is not None and not schedule.readable:
         return Standing.IN_FORCE
     if schedule is None or schedule.generation != job.generation:
         return Standing.DELETED
-    if job.slot.startswith(BY_HAND):
+    if job.slot.startswith(BY_HAND) or job.revived_at is not None:
         return Standing.IN_FORCE
     if schedule.is_paused(now):
         return Standing.PAUSED
@@ -80,11 +80,13 @@ def judge_schedule(schedule: Schedule | None, job: Job, now: datetime) -> Standi
 def is_in_line(job: Job | None, now: datetime) -> bool:
     """Tell whether the job that is marked as the one that runs, or waits, still does.
 
-    It does from its first start to its outcome, backoff included; not if somebody moved it to a later time by hand.
+    It does from its first start to its outcome, backoff included; not if somebody moved it to a later time by hand, or
+    sent it again for a later time.
     """
     if job is None or not job.pending:
         return False
-    return job.state is State.RUNNING or not job.pinned or job.run_at <= now + 2 * TURN
+    is_put_off = job.pinned or (job.revived_at is not None and job.attempt == 0)
+    return job.state is State.RUNNING or not is_put_off or job.run_at <= now + 2 * TURN
 
 
 def lease_over_at(job: Job, max_skew: timedelta) -> datetime:

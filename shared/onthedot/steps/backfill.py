@@ -10,15 +10,13 @@ from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.missed import Planned
 from onthedot.rules.planning import MOST_JOBS
 from onthedot.rules.slots import Slot, slots_within
+from onthedot.steps.bulk import MOST, Bulk
 from onthedot.steps.finding import jobs_between
 from onthedot.steps.plan import drafts_of
 from onthedot.steps.ports import World
 from onthedot.steps.put import hand_over
 from onthedot.steps.readable import Impossible, Readable, readable
 from onthedot.steps.settle import TRIES, deadline
-
-MOST = 500
-"""Slots of one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +29,6 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """How many slots got a job, or would, and whether there are more."""
-
-    count: int
-    more: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Gaps:
     """Slots without a job, whether there are more, and when the last job starts that fills one before them."""
 
@@ -47,16 +37,16 @@ class _Gaps:
     filled_until: datetime | None
 
 
-def fillable(world: World, name: str, window: Window) -> Filled | Impossible | None:
+def fillable(world: World, name: str, window: Window) -> Bulk | Impossible | None:
     """Count the slots that a backfill would give a job; `None` when there is no such schedule."""
     found = _running(world, name)
     if not isinstance(found, Readable):
         return found
     gaps = _gaps(world, found, window, MOST)
-    return Filled(len(gaps.slots), gaps.more)
+    return Bulk(len(gaps.slots), gaps.more)
 
 
-def backfill(world: World, name: str, window: Window) -> Filled | Impossible | None:
+def backfill(world: World, name: str, window: Window) -> Bulk | Impossible | None:
     """Give the slots of a window that have none a job each, at most so many; `None` when there is no such schedule.
 
     Each job is written on condition that its place is free, with the schedule as it was read: a slot has one job. A
@@ -73,7 +63,7 @@ def backfill(world: World, name: str, window: Window) -> Filled | Impossible | N
         filled += written
         done = written == len(runs)
         if done or filled == MOST or world.clock.now() > give_up_at:
-            return Filled(filled, gaps.more or not done)
+            return Bulk(filled, gaps.more or not done)
     raise Unavailable(f"{name} changes faster than it can be filled; try again")
 
 

@@ -104,8 +104,47 @@ def _candidates(world: World, wanted: Wanted, after: str, at_once: int) -> Looke
         return _of_index(world, Index.GROUPS, group_partitions(wanted.group), (after, END), at_once)
     partitions = shard_names(world.shards.all(), world.shard_count)
     if wanted.state is State.DEAD:
-        return _of_index(world, Index.DEAD, partitions, (after, END), at_once)
+        return _of_index(world, Index.DEAD, partitions, (after, END), at_once, wanted.handler)
     return _of_index(world, Index.AGENDA, partitions, _due_bounds(world, wanted, after), at_once)
+
+
+def dead_before(world: World, handler: str | None, before: datetime) -> Iterator[Job | None]:
+    """Return the dead jobs, of one handler or of all, that died before an instant; `None` for each that was another's.
+
+    Order: the oldest death first.
+    """
+    wanted, now = Wanted(handler=handler, state=State.DEAD), world.clock.now()
+    partitions = shard_names(world.shards.all(), world.shard_count)
+    for _, job in _of_index(world, Index.DEAD, partitions, (START, to_text(before)), READ_AT_ONCE, handler):
+        yield job if job is not None and wanted.takes(job, now) else None
+
+
+def pending_of_group(world: World, group: str) -> Iterator[Job | None]:
+    """Return the scheduled jobs of a group, some perhaps twice; `None` for each that was another.
+
+    Its index holds all jobs of the group that are kept, and the agenda all that wait of whatever group. Either names
+    those that are asked for, so that both are read by turns until one ends: neither a group of many finished jobs nor
+    many jobs of others keep the few that wait from being found.
+    """
+    wanted, now = Wanted(group=group, state=State.SCHEDULED), world.clock.now()
+    grouped = _of_index(world, Index.GROUPS, group_partitions(group), (START, END), READ_AT_ONCE)
+    for job in _until_one_ends(grouped, _agenda(world)):
+        yield job if job is not None and wanted.takes(job, now) else None
+
+
+def _agenda(world: World) -> Looked:
+    """Return all that waits; nothing is read before the first is asked for."""
+    partitions = shard_names(world.shards.all(), world.shard_count)
+    yield from _of_index(world, Index.AGENDA, partitions, (START, END), READ_AT_ONCE)
+
+
+def _until_one_ends(*sources: Looked) -> Iterator[Job | None]:
+    while True:
+        for source in sources:
+            batch = list(islice(source, READ_AT_ONCE))
+            yield from (job for _, job in batch)
+            if len(batch) < READ_AT_ONCE:
+                return
 
 
 def _due_bounds(world: World, wanted: Wanted, after: str) -> tuple[str, str]:
@@ -131,12 +170,19 @@ def _of_schedule(world: World, schedule: str, after: str, at_once: int) -> Looke
         after = jobs[-1].slot
 
 
-def _of_index(world: World, index: Index, partitions: list[str], bounds: tuple[str, str], at_once: int) -> Looked:
+def _of_index(
+    world: World,
+    index: Index,
+    partitions: list[str],
+    bounds: tuple[str, str],
+    at_once: int,
+    handler: str | None = None,
+) -> Looked:
     after, until = bounds
     share = max(LEAST_AT_ONCE, 2 * at_once // len(partitions))
 
     def read(partition: str, position: str) -> list[str]:
-        return world.indexes.page(index, partition, position, until, share)
+        return world.indexes.page(index, partition, position, until, share, handler)
 
     first = world.side_by_side(lambda partition: read(partition, after), partitions)
     entries = merge(*(_entries(partial(read, name), page, share) for name, page in zip(partitions, first, strict=True)))

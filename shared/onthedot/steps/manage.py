@@ -21,6 +21,9 @@ TRIES = 5
 """How often a change is decided anew when the job changed under it."""
 
 
+SCHEDULED = frozenset({State.SCHEDULED})
+
+
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """A job to create, and its payload as JSON text; without one, the draft has its payload placed already."""
@@ -79,20 +82,28 @@ def reschedule(
         after = keep_for(world, after) if payload is None else place(world, after, payload)
         return put(world, after, partial(world.jobs.change, job))
 
-    return _decide(world, schedule, slot, Event.JOB_RESCHEDULED, change)
+    return decide(world, world.jobs.get(schedule, slot), SCHEDULED, Event.JOB_RESCHEDULED, change)
 
 
 def cancel(world: World, schedule: str, slot: str) -> Changed | TooLate | None:
     """Take back a scheduled job; `None` when there is no such job. What is cancelled already stays so."""
+    done = cancel_as_read(world, world.jobs.get(schedule, slot))
+    if isinstance(done, TooLate) and done.job.state is State.CANCELLED:
+        pass_turn_on(world, done.job)
+        return Changed(done.job)
+    return done
+
+
+def cancel_as_read(world: World, job: Job | None) -> Changed | TooLate | None:
+    """Take back a job that was scheduled when it was read, and pass its turn on."""
 
     def change(job: Job) -> Written:
         return world.jobs.change(job, ended(job, State.CANCELLED, world.clock.now(), world.timing.retention))
 
-    done = _decide(world, schedule, slot, Event.JOB_CANCELLED, change)
-    if done is None or done.job.state is not State.CANCELLED:
-        return done
-    pass_turn_on(world, done.job)
-    return Changed(done.job)
+    done = decide(world, job, SCHEDULED, Event.JOB_CANCELLED, change)
+    if isinstance(done, Changed):
+        pass_turn_on(world, done.job)
+    return done
 
 
 def _create(world: World, give_up_at: datetime, new: NewJob) -> Created | Exists | Unavailable:
@@ -117,12 +128,12 @@ def _waiting(result: Created | Exists | Unavailable) -> Job | None:
     return None
 
 
-def _decide(
-    world: World, schedule: str, slot: str, event: Event, change: Callable[[Job], Written]
+def decide(
+    world: World, job: Job | None, states: frozenset[State], event: Event, change: Callable[[Job], Written]
 ) -> Changed | TooLate | None:
-    job = world.jobs.get(schedule, slot)
+    """Change a job, as it was read, while it is in one of these states; `None` when it is gone."""
     for _ in range(TRIES):
-        if job is None or job.state is not State.SCHEDULED:
+        if job is None or job.state not in states:
             return None if job is None else TooLate(job)
         written = change(job)
         if written.won and written.job is not None:

@@ -96,8 +96,13 @@ class Index(StrEnum):
 class Indexes(Protocol):
     """Finds jobs. Eventually consistent: an index names candidates, the job decides."""
 
-    def page(self, index: Index, partition: str, after: str, until: str, limit: int) -> list[str]:
-        """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean it has no more."""
+    def page(
+        self, index: Index, partition: str, after: str, until: str, limit: int, handler: str | None = None
+    ) -> list[str]:
+        """Return the entries with `after < entry <= until`, in order; fewer than `limit` mean it has no more.
+
+        Of the dead, which alone are known by it, those of one `handler` can be asked for.
+        """
 
     def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
         """Return the jobs of a schedule whose slot is greater than `after`, in order, at most `limit`."""

@@ -98,8 +98,13 @@ def _refused(world: World, job: Job, schedule: Schedule) -> Standing | None:
     if _clear(world, job, "busy", schedule.busy) or _clear(world, job, "waiting", schedule.waiting):
         return None
     if overlap == Overlap.SKIP:
-        return Standing.HELD
+        return _or_later(job, Standing.HELD)
     return Standing.WAITS if schedule.waiting == job.slot else _queue(world, job)
+
+
+def _or_later(job: Job, held: Standing) -> Standing:
+    """Return that a job which goes again looks again in a minute: skipped, it could be sent again no more."""
+    return held if job.revived_at is None else Standing.WAITS
 
 
 def _queue(world: World, job: Job) -> Standing | None:
@@ -109,7 +114,7 @@ def _queue(world: World, job: Job) -> Standing | None:
         return None
     if queued.won:
         return Standing.WAITS if queued.schedule.busy else None
-    return None if _clear(world, job, "waiting", queued.schedule.waiting) else Standing.QUEUED
+    return None if _clear(world, job, "waiting", queued.schedule.waiting) else _or_later(job, Standing.QUEUED)
 
 
 def _clear(world: World, job: Job, what: str, slot: str | None) -> bool:

@@ -117,9 +117,11 @@ class Indexes:
     stale: list[str] = field(default_factory=list)
     calls: int = 0
 
-    def page(self, index: Index, partition: str, after: str, until: str, limit: int) -> list[str]:
+    def page(
+        self, index: Index, partition: str, after: str, until: str, limit: int, handler: str | None = None
+    ) -> list[str]:
         self.calls += 1
-        found = [text for text in self._entries(index, partition) if after < text <= until]
+        found = [text for text in self._entries(index, partition, handler) if after < text <= until]
         return sorted(found)[:limit]
 
     def of_schedule(self, schedule: str, after: str, limit: int) -> list[Job]:
@@ -137,9 +139,11 @@ class Indexes:
         assert len(set(keys)) == len(keys) <= 100, "BatchGetItem refuses the same key twice, and over 100"
         return [self.jobs.rows[key] for key in keys if key in self.jobs.rows]
 
-    def _entries(self, index: Index, partition: str) -> list[str]:
+    def _entries(self, index: Index, partition: str, handler: str | None) -> list[str]:
         entries = list(self.stale) if index is Index.AGENDA and partition == "0" else []
         for job in self.jobs.rows.values():
+            if handler not in {None, job.handler}:
+                continue
             match index:
                 case Index.AGENDA if job.entry and shard_of(job.schedule, SHARDS) == partition:
                     entries.append(job.entry)

@@ -68,8 +68,10 @@ def test_when_aws_does_not_answer_the_caller_is_told_when_to_come_again(
 @pytest.mark.parametrize(
     ("path", "served"),
     [
-        ("/jobs", {"GET", "POST"}),
-        ("/jobs/", {"GET", "POST"}),
+        ("/jobs", {"GET", "POST", "DELETE"}),
+        ("/jobs/", {"GET", "POST", "DELETE"}),
+        ("/jobs/x/retry", {"POST"}),
+        ("/dead/retry", {"POST"}),
         ("/jobs/x", {"GET", "PATCH", "DELETE"}),
         ("/jobs/batch", {"GET", "PATCH", "DELETE", "POST"}),
         ("/health", {"GET"}),
@@ -85,7 +87,7 @@ def test_a_method_that_is_not_served_is_a_405_with_those_that_are(api: Api, path
             assert set(answer.headers["Allow"].split(", ")) == served
 
 
-@pytest.mark.parametrize("path", ["/", "", "/nowhere", "/jobs/x/y", "/jobs/x/retry", "/ledgers", "/jobs//x"])
+@pytest.mark.parametrize("path", ["/", "", "/nowhere", "/jobs/x/y", "/jobs/x/again", "/dead", "/ledgers", "/jobs//x"])
 def test_a_path_that_is_not_there_is_a_404_whatever_the_method(api: Api, path: str) -> None:
     assert all(is_problem(api.call(method, path), 404) for method in METHODS)
 

@@ -126,7 +126,8 @@ def test_a_body_that_may_be_left_out_is_not_called_required(document: Any) -> No
         for operation in methods.values()
         if not operation.get("requestBody", {"required": True})["required"]
     }
-    assert optional == {f"/schedules/{{name}}/{call}" for call in ("pause", "resume", "trigger")}
+    of_schedules = {f"/schedules/{{name}}/{call}" for call in ("pause", "resume", "trigger")}
+    assert optional == of_schedules | {"/jobs/{id}/retry", "/dead/retry"}
 
 
 def test_what_a_dry_run_answers_is_described_beside_the_rest(document: Any, api: Api) -> None:
