@@ -18,6 +18,8 @@ import boto3
 import moto.core.botocore_stubber as stubber
 import pytest
 import time_machine
+from botocore import UNSIGNED
+from botocore.config import Config
 from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
@@ -309,8 +311,12 @@ def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
 
 @cache
 def _client(service: Any, config: Any = None, region_name: str | None = None) -> Any:
-    """Return a client, made once for all labs: to make one takes longer than most stories."""
-    return boto3.Session().client(service, config=config, region_name=region_name)
+    """Return a client, made once for all labs: to make one takes longer than most stories.
+
+    Nobody checks signatures, and of tables moto needs nothing that stands in them.
+    """
+    signed = Config(signature_version=UNSIGNED) if service == "dynamodb" else Config()
+    return boto3.Session().client(service, config=signed.merge(config) if config else signed, region_name=region_name)
 
 
 def forget() -> None:

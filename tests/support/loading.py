@@ -68,7 +68,7 @@ def _deepcopy(whole: Any) -> Any:
     return whole if isinstance(whole, Table) else copying.deepcopy(whole)
 
 
-_structure = BaseJSONSerializer._serialize_type_structure
+_size, _structure = DynamoType.size, BaseJSONSerializer._serialize_type_structure
 
 
 def structure(serializer: Any, serialized: dict[str, Any], value: Any, shape: Any, key: str) -> None:
@@ -126,6 +126,23 @@ def deepcopy(whole: Any) -> Any:
     return copied(whole) if isinstance(whole, NODE) else copying.deepcopy(whole)
 
 
+def equal(one: DynamoType, other: DynamoType) -> bool:
+    """Tell whether two values are the same; asked of every item of a table at each query."""
+    if one.type == other.type == "S":
+        return bool(one.value == other.value)
+    return one.type == other.type and bool(one.cast_value == other.cast_value)
+
+
+def earlier(one: DynamoType, other: DynamoType) -> bool:
+    """Tell whether a value comes first; asked of every item that a query finds."""
+    return bool(one.value < other.value if one.type == other.type == "S" else one.cast_value < other.cast_value)
+
+
+def size(value: DynamoType) -> int:
+    """Return how many bytes a value has; asked of all that an item has at each that it gets."""
+    return len(value.value.encode()) if value.type == "S" else _size(value)
+
+
 def ready(queue: Queue) -> list[Message]:
     """Return the messages that can be received now; like the next two, asked for at each message that is sent."""
     now = utils.unix_time_millis()
@@ -148,6 +165,9 @@ INSTEAD: tuple[tuple[Any, str, Any], ...] = (
     (JSONFileLoader, "load_file", load_file),
     (DynamoDBBackend, "transact_write_items", transact_write_items),
     (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
+    (DynamoType, "__eq__", equal),
+    (DynamoType, "__lt__", earlier),
+    (DynamoType, "size", size),
     (BaseJSONSerializer, "_serialize_type_structure", structure),
     (ConditionExpressionParser, "parse", parse),
     (ConditionExpressionParser, "_lex_condition_expression", lex),
