@@ -1,7 +1,8 @@
 """What is promised of slots, in every zone of the database, from 2020 to 2040.
 
-By default around every change of every clock; `make prove-slots` goes through all years under more rules, which takes a
-quarter of an hour. Each test prints how much it saw, so that nobody takes an empty loop for a proof.
+By default around every third or fifth change of every clock, so that those into and out of summer come in turn, and for
+dates in two years; `make prove-slots` goes through all changes and years under more rules, which takes a quarter of an
+hour. Each test prints how much it saw, so that nobody takes an empty loop for a proof.
 """
 
 import os
@@ -25,7 +26,7 @@ RULES = list(product(SlotsOnGap, SlotsOnRepeat))
 EXPRESSIONS = ["30 2 * * *", "*/30 * * * *", "15 */2 * * *", "0,20 0-3,22,23 * * 6,0", "59 23 L * *", "0 0,1 1-7 * MON"]
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 YEARS = (utc(FIRST_YEAR), utc(LAST_YEAR + 1))
-SOME_YEARS = (utc(2025), utc(2031))
+SOME_YEARS = (utc(2026), utc(2028))
 
 
 class Seen:
@@ -64,7 +65,7 @@ def test_slots_are_in_order_and_do_not_depend_on_where_one_begins(seen: Seen) ->
     tried = cycle(product(RULES, EXPRESSIONS))
     for zone in every_zone():
         seen.zones += 1
-        for start, end in _windows(zone):
+        for start, end in _windows(zone)[:: 1 if ALL else 3]:
             for rules, text in islice(tried, 18 if ALL else 1):
                 _cut_anywhere(Timetable(read_cron(text), zone, *rules), start, end, seen)
         for rules, text in islice(tried, len(EXPRESSIONS) if ALL else 0):
@@ -111,7 +112,7 @@ def test_slots_are_what_a_person_with_a_local_clock_would_say(seen: Seen) -> Non
     for zone in every_zone():
         seen.zones += 1
         around = list(changes(zone)) or [utc(2030)]
-        for change in around if ALL else around[::6]:
+        for change in around[:: 1 if ALL else 5]:
             for rules in islice(tried, 4 if ALL else 1):
                 start, end = change - 5 * HOUR, change + 5 * HOUR
                 timetable = Timetable(read_cron("0,30,45 0-3,22,23 * * *"), zone, *rules)

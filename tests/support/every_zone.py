@@ -35,12 +35,14 @@ def by_minutes(
 ) -> list[datetime]:
     """Return the slots of a daily timetable by looking at the local clock once a minute, as a person would."""
     wanted, found = set(times), set[datetime]()
+    before = (start - MINUTE).astimezone(zone)
     for minute in range((end - start) // MINUTE):
         instant = start + minute * MINUTE
         local = instant.astimezone(zone)
         if local.time() in wanted and _counts(local, rules[1]):
             found.add(instant)
-        found |= set(_made_up(instant, zone, wanted, rules[0]))
+        found |= set(_made_up(instant, before, local, wanted, rules[0]))
+        before = local
     return sorted(instant for instant in found if start <= instant < end)
 
 
@@ -51,12 +53,13 @@ def _counts(local: datetime, on_repeat: SlotsOnRepeat) -> bool:
     return on_repeat is SlotsOnRepeat.BOTH or not comes_again
 
 
-def _made_up(instant: datetime, zone: ZoneInfo, wanted: set[time], on_gap: SlotsOnGap) -> Iterator[datetime]:
-    """Return what stands for the times that the clocks jump over at this instant."""
-    before = (instant - MINUTE).astimezone(zone).replace(tzinfo=None) + MINUTE
-    jump = instant.astimezone(zone).replace(tzinfo=None) - before
+def _made_up(
+    instant: datetime, before: datetime, local: datetime, wanted: set[time], on_gap: SlotsOnGap
+) -> Iterator[datetime]:
+    """Return what stands for the times that the clocks jump over at this instant; `before` is a minute ago."""
+    jump = local - before - MINUTE  # in one zone, local times are subtracted as the clocks show them
     for minute in range(max(0, jump // MINUTE)):
-        if (before + minute * MINUTE).time() in wanted and on_gap is not SlotsOnGap.SKIP:
+        if (before + (minute + 1) * MINUTE).time() in wanted and on_gap is not SlotsOnGap.SKIP:
             if on_gap is SlotsOnGap.SHIFT:
                 yield instant + minute * MINUTE
             elif jump <= timedelta(hours=3):
