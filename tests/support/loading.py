@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache, lru_cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from botocore.loaders import JSONFileLoader
 from moto import backend_index
@@ -19,13 +19,14 @@ from moto.core.serialize import BaseJSONSerializer
 from moto.dynamodb import models
 from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.dynamo_type import DynamoType
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing import ast_nodes, expressions, validators
 from moto.sqs import models as sqs
 from moto.sqs.models import Message, Queue
 
-SERVICES = ("dynamodb", "secretsmanager", "sqs")
+SERVICES = ("dynamodb", "sqs")
+"""Who gets nearly all calls, so their addresses are tried first."""
 NODE, UPDATES = vars(ast_nodes)["Node"], vars(expressions)["UpdateExpressionParser"]
 PLAIN = ("S", "N", "BOOL", "NULL")
 
@@ -143,6 +144,15 @@ def size(value: DynamoType) -> int:
     return len(value.value.encode()) if value.type == "S" else _size(value)
 
 
+def all_items(table: Table) -> list[Item]:
+    """Return all items of a table by their keys; each copy is one step, since other threads may write meanwhile."""
+    rows = list(table.items.values())
+    if not table.range_key_attr:
+        return sorted(cast(list[Item], rows), key=lambda item: item.hash_key.cast_value)
+    items = [item for row in rows for item in list(row.values())]
+    return sorted(items, key=lambda item: (item.hash_key.cast_value, cast(DynamoType, item.range_key).cast_value))
+
+
 def ready(queue: Queue) -> list[Message]:
     """Return the messages that can be received now; like the next two, asked for at each message that is sent."""
     now = utils.unix_time_millis()
@@ -161,10 +171,15 @@ def invisible(queue: Queue) -> int:
     return sum(now <= each.visible_at for each in queue._messages)
 
 
+def _rarely_called(pattern: tuple[str, Any]) -> bool:
+    return pattern[0] not in SERVICES
+
+
 INSTEAD: tuple[tuple[Any, str, Any], ...] = (
     (JSONFileLoader, "load_file", load_file),
     (DynamoDBBackend, "transact_write_items", transact_write_items),
     (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
+    (Table, "all_items", all_items),
     (DynamoType, "__eq__", equal),
     (DynamoType, "__lt__", earlier),
     (DynamoType, "size", size),
@@ -179,11 +194,7 @@ INSTEAD: tuple[tuple[Any, str, Any], ...] = (
     (responses, "method_names_from_class", cache(utils.method_names_from_class)),
     (responses, "camelcase_to_underscores", cache(utils.camelcase_to_underscores)),
     (sqs, "camelcase_to_underscores", cache(utils.camelcase_to_underscores)),
-    (
-        backend_index,
-        "backend_url_patterns",
-        [each for each in backend_index.backend_url_patterns if each[0] in SERVICES],
-    ),
+    (backend_index, "backend_url_patterns", sorted(backend_index.backend_url_patterns, key=_rarely_called)),
 )
 for owner, name, quick in INSTEAD:
     setattr(owner, name, quick)
