@@ -18,11 +18,12 @@ from tests.unit.http.memory import START, Api
 
 from onthedot.adapters.items import item_of
 from onthedot.adapters.sizes import item_size
-from onthedot.rules.jobs import Job, State, ended
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import Planned
 from onthedot.rules.planning import job_of
 from onthedot.rules.reading import read_fields
 from onthedot.rules.slots import slots
+from onthedot.rules.transitions import ended
 
 DAYS = 29
 UNIT = 4_096

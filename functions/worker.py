@@ -1,5 +1,6 @@
 """Each message: one start, the handler, one finish. Those of a batch run side by side, so a slow one delays none."""
 
+from datetime import timedelta
 from typing import Any
 
 import handlers  # noqa: F401 - found by import
@@ -11,7 +12,8 @@ from onthedot.wiring import attempts, held, world
 @invocation
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Work on the messages; report those that are not acknowledged, so that they come again."""
-    records, runner = event["Records"], attempts()
+    records = event["Records"]
+    runner = attempts(timedelta(milliseconds=context.get_remaining_time_in_millis()))
     worked = world().side_by_side(lambda record: _work(record, context, runner), records)
     if any(result.stuck for result in worked):
         end_process()

@@ -1,66 +1,134 @@
 """One attempt: a handler called with a time limit, and whatever it does turned into how the attempt ended.
 
-A handler runs on a thread of its own. One that is not done at its timeout can't be stopped: its attempt is over, and
-whoever called must end the process, since a frozen thread would go on in the next invocation.
+A handler runs on a thread of its own. One that is not done in time is stopped by an exception that Python raises in its
+thread. One that waits outside of Python does not meet it: its attempt is over all the same, and whoever called must end
+the process, since a frozen thread would go on in the next invocation.
 """
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from ctypes import c_ulong, py_object, pythonapi
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import ceil, isfinite
 from threading import Thread
 from typing import Any
 
-from onthedot.handler import Discard, Function, Handler
+from onthedot.handler import Discard, Function, Handler, RetryAfter, Stopped
 from onthedot.handler import Job as Given
-from onthedot.rules.instants import from_text
+from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.jobs import Job
-from onthedot.rules.policies import Policies, Policy
+from onthedot.rules.policies import Policies
+from onthedot.rules.retry import LONGEST_WAIT
 from onthedot.steps.finish import Ending, Failure, Success
+from onthedot.steps.heartbeat import Beat, Pulse
+from onthedot.steps.start import Attempt
 
 MAX_ERROR = 400
 """Characters of an error that are kept."""
 MAX_RESULT = 4096
 """Bytes of a result that are kept; of a larger one only its size."""
+GRACE = timedelta(seconds=1)
+"""How long a handler that is stopped may take to end."""
+UNHEARD = 3
+"""Heartbeats in a row without an answer, after which an attempt ends: another may soon own the job."""
+
+
+class TimedOut(BaseException):
+    """Raised in the thread of a handler whose time is over; no handler catches it by `except Exception`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Runs handlers."""
+    """Runs handlers, in an invocation that must have ended them by `until`."""
 
     handlers: Mapping[str, Handler]
+    said: Policies
     now: Callable[[], datetime]
+    until: datetime
 
     def policies(self) -> Policies:
         """Return what the handlers say of their attempts."""
-        own = {name: handler.timeout for name, handler in self.handlers.items() if handler.timeout is not None}
-        return Policies({name: Policy(timeout) for name, timeout in own.items()})
+        return self.said
 
-    def run(self, job: Job, payload: str, timeout: timedelta) -> Ending:
+    def run(self, attempt: Attempt, payload: str, pulse: Pulse) -> Ending:
         """Call the job's handler, and return how that ended."""
+        job, timeout = attempt.job, attempt.policy.timeout
         handler = self.handlers.get(job.handler)
         if handler is None:
             known = ", ".join(sorted(self.handlers)) or "none"
             return Failure(f"no handler is named {job.handler!r}; known: {known}"[:MAX_ERROR], "no such handler")
-        deadline = self.now() + timeout
-        given = _given(job, payload, lambda: max(0.0, (deadline - self.now()).total_seconds()))
-        endings: list[Ending] = []
-        thread = Thread(target=lambda: endings.append(_ending(handler.function, given)), daemon=True)
-        thread.start()
-        thread.join(timeout.total_seconds())
-        if not endings:
-            return Failure(f"timed out after {timeout.total_seconds():g} s", "timed out", stuck=True)
+        running = _Running(self.now, timeout, self.until, pulse, self.now() + timeout)
+        return _ran(handler.function, _given(job, payload, running), running)
+
+
+@dataclass(slots=True)
+class _Running:
+    """The time that an attempt has, which its heartbeats draw out."""
+
+    now: Callable[[], datetime]
+    timeout: timedelta
+    until: datetime
+    pulse: Pulse
+    deadline: datetime
+    unheard: int = field(default=0)
+
+    def remaining(self) -> float:
+        return max(0.0, (self.deadline - self.now()).total_seconds())
+
+    def heartbeat(self) -> None:
+        deadline = max(self.deadline, min(self.now() + self.timeout, self.until))
+        beat = self.pulse(deadline)
+        self.unheard = self.unheard + 1 if beat is Beat.UNHEARD else 0
+        if beat is Beat.GO_ON:
+            self.deadline = deadline
+        elif beat is not Beat.UNHEARD or self.unheard >= UNHEARD:
+            raise Stopped(beat.value)
+
+
+def policies_of(handlers: Mapping[str, Handler]) -> Policies:
+    """Return what handlers say of their attempts."""
+    return Policies({name: handler.policy for name, handler in handlers.items()})
+
+
+def _ran(function: Function, given: Given, running: _Running) -> Ending:
+    endings: list[Ending] = []
+    thread = Thread(target=_call, args=(function, given, endings), daemon=True)
+    deadline = running.deadline
+    thread.start()
+    thread.join(running.timeout.total_seconds())
+    while thread.is_alive() and deadline != running.deadline:
+        deadline = running.deadline
+        thread.join(running.remaining())
+    if endings:
         return endings[0]
+    return Failure(f"timed out after {running.timeout.total_seconds():g} s", "timed out", stuck=not _stop(thread))
 
 
-def _given(job: Job, payload: str, remaining: Callable[[], float]) -> Given:
+def _stop(thread: Thread) -> bool:
+    """Stop a thread, and tell whether it has ended."""
+    if thread.ident is not None:
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread.ident), py_object(TimedOut))
+    thread.join(GRACE.total_seconds())
+    return not thread.is_alive()
+
+
+def _call(function: Function, given: Given, endings: list[Ending]) -> None:
+    try:
+        endings.append(_ending(function, given))
+    except TimedOut:
+        return
+
+
+def _given(job: Job, payload: str, running: _Running) -> Given:
     name, of_slot = job.schedule.split("#", 1)[1], job.of_schedule and not job.slot.startswith("manual#")
     return Given(
         id=job.id,
         payload=json.loads(payload),
         attempt=job.attempt,
         idempotency_key=job.idempotency_key,
-        remaining=remaining,
+        remaining=running.remaining,
+        heartbeat=running.heartbeat,
         schedule=name if job.of_schedule else None,
         slot=from_text(job.slot) if of_slot else None,
         local_slot=datetime.fromisoformat(job.local_slot) if job.local_slot else None,
@@ -70,8 +138,24 @@ def _given(job: Job, payload: str, remaining: Callable[[], float]) -> Given:
 def _ending(function: Function, given: Given) -> Ending:
     try:
         return Success(_result(function(given)))
+    except TimedOut:
+        raise
+    except Discard as error:
+        return Failure(_said(error), "discarded", final=True)
+    except RetryAfter as error:
+        return Failure(_said(error), "failed", wait=_wait(error.seconds))
     except BaseException as error:  # whatever a handler raises, SystemExit too, is how its attempt ended
-        return Failure(_said(error), "discarded" if isinstance(error, Discard) else "failed")
+        return Failure(_said(error), "failed")
+
+
+def _wait(seconds: Any) -> timedelta | None:
+    """Return the wait that a handler asked for; `None`, for the backoff, where that is no span."""
+    try:
+        if not isfinite(seconds):
+            return None
+        return min(ceil(float(seconds) * 1000), LONGEST_WAIT // MILLISECOND) * MILLISECOND
+    except Exception:
+        return None
 
 
 def _said(error: BaseException) -> str:

@@ -18,6 +18,10 @@ class SystemClock:
         """Return 96 random bits as hex, drawn anew at each call, so that no two environments share one."""
         return secrets.token_hex(12)
 
+    def chance(self) -> float:
+        """Return a random number in `[0, 1)`."""
+        return secrets.randbelow(1_000_000) / 1_000_000
+
     def pause(self) -> None:
         """Wait for 10 to 50 ms, by chance, so that those who met do not meet again."""
         time.sleep(0.01 + secrets.randbelow(40) / 1000)

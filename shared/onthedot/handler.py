@@ -15,19 +15,25 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from onthedot.rules.jobs import NAME
-from onthedot.rules.policies import MOST_ATTEMPTS
+from onthedot.rules.jobs import NAME, Retry
+from onthedot.rules.policies import MOST_ATTEMPTS, Policy
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The job that a handler is called for. Units: `remaining` in seconds."""
+    """The job that a handler is called for.
+
+    `heartbeat` says that the attempt goes on: its timeout begins anew, as far as the function's own time allows.
+    Units: `remaining` in seconds.
+    Raises: `heartbeat` raises Stopped when the attempt must end.
+    """
 
     id: str
     payload: Any
     attempt: int
     idempotency_key: str
     remaining: Callable[[], float]
+    heartbeat: Callable[[], None]
     schedule: str | None = None
     slot: datetime | None = None
     local_slot: datetime | None = None
@@ -52,6 +58,10 @@ class Discard(Exception):
         self.reason = reason
 
 
+class Stopped(Exception):
+    """Raised by `job.heartbeat()`: this attempt is over, whatever it does; the handler should tidy up and end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Handler:
     """A function with its name and what it says of its attempts."""
@@ -60,6 +70,11 @@ class Handler:
     function: Function
     max_attempts: int | None
     timeout: timedelta | None
+
+    @property
+    def policy(self) -> Policy:
+        """What governs the attempts of a job that says nothing."""
+        return Policy().said(self.timeout, Retry(self.max_attempts))
 
 
 _HANDLERS: dict[str, Handler] = {}

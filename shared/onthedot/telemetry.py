@@ -22,6 +22,7 @@ Handler = Callable[[Any, Any], Any]
 
 WORRYING = frozenset(
     {
+        Event.ATTEMPT_FAILED,
         Event.JOB_DEAD,
         Event.JOB_GIVEN_BACK,
         Event.JOB_NOT_HANDED_OVER,
@@ -62,6 +63,10 @@ class Telemetry:
         match event:
             case Event.JOB_STARTED | Event.JOB_TAKEN_OVER if job.started_at is not None:
                 metrics.add_metric("Lateness", MetricUnit.Seconds, (job.started_at - job.run_at).total_seconds())
+                if event is Event.JOB_TAKEN_OVER:
+                    metrics.add_metric("AttemptsFailed", MetricUnit.Count, 1)
+            case Event.ATTEMPT_FAILED:
+                metrics.add_metric("AttemptsFailed", MetricUnit.Count, 1)
             case Event.JOB_DEAD:
                 metrics.add_metric("JobsDead", MetricUnit.Count, 1)
                 metrics.add_metric("AttemptsFailed", MetricUnit.Count, min(job.attempt, 1))

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,13 +18,14 @@ from onthedot.adapters.payloads import DynamoPayloads
 from onthedot.adapters.schedules import DynamoSchedules
 from onthedot.adapters.shards import DynamoShards
 from onthedot.adapters.sqs import Held, JobQueue, QueueDepths, ShardQueue, StrayQueue
-from onthedot.attempt import Attempts
+from onthedot.attempt import Attempts, policies_of
 from onthedot.clock import SystemClock
 from onthedot.handler import HANDLERS
 from onthedot.outgoing.deliveries import Deliveries
 from onthedot.outgoing.https import Wire
 from onthedot.outgoing.secrets import Secrets
 from onthedot.outgoing.targets import Targets
+from onthedot.rules.policies import Policies
 from onthedot.settings import Settings, from_environment
 from onthedot.steps.ports import World
 from onthedot.telemetry import Telemetry
@@ -90,9 +92,15 @@ def held(queue: str) -> Held:
     return Held(_sqs(), settings().queue_urls[queue])
 
 
+def attempts(left: timedelta) -> Attempts:
+    """Return what runs the handlers that were imported, in an invocation that ends after this span."""
+    clock, timing = world().clock, settings().timing
+    return Attempts(HANDLERS, policies(), clock.now, clock.now() + left - timing.margin)
+
+
 @cache
-def attempts() -> Attempts:
-    """Return what runs the handlers that were imported.
+def policies() -> Policies:
+    """Return what the handlers that were imported say of their attempts.
 
     Raises: ValueError when one may take longer than the function can give.
     """
@@ -100,7 +108,7 @@ def attempts() -> Attempts:
     for handler in HANDLERS.values():
         if handler.timeout is not None and handler.timeout > longest:
             raise ValueError(f"the timeout of {handler.name} is {handler.timeout}; the worker can give {longest}")
-    return Attempts(HANDLERS, world().clock.now)
+    return policies_of(HANDLERS)
 
 
 @cache

@@ -63,7 +63,7 @@ def live(world: World, meter: Meter, name: str, **said: Any) -> dict[str, float]
     with meter.of("start"):
         attempt = begin(world, job)
     with meter.of("finish"):
-        assert finish(world, attempt.job, Success("null"))
+        assert finish(world, attempt, Success("null"))
     print(f"\n{name}: {meter.units}, {sum(meter.units.values()):g} in all")
     return meter.units
 
@@ -94,7 +94,7 @@ def test_what_people_do_to_a_job(world: World, meter: Meter) -> None:
 def test_a_failed_attempt(world: World, meter: Meter) -> None:
     attempt = begin(world, create("units-failed", world=world, handler="test.units"))
     with meter.of("dead"):
-        finish(world, attempt.job, Failure("it failed", "failed"))
+        finish(world, attempt, Failure("it failed", "failed"))
     print(f"\n{meter.units}")
     assert meter.units == {"dead": 3}
 

@@ -52,7 +52,7 @@ def lived(world: World, meter: Meter, job: Job) -> None:
         attempt = start(world, Entry(job.wake, job.schedule, job.slot), Policies())
     assert isinstance(attempt, Attempt)
     with meter.of("finish"):
-        assert finish(world, attempt.job, Success("null"))
+        assert finish(world, attempt, Success("null"))
 
 
 def test_a_slot_that_is_planned_alone(world: World, meter: Meter) -> None:

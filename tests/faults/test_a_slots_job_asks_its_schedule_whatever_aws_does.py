@@ -32,7 +32,7 @@ def arrived(lab: Lab) -> Job:
 
 def begin(job: Job) -> Any:
     """Start a job as the worker does."""
-    return start(wiring.world(), jobs.entry(job), wiring.attempts().policies())
+    return start(wiring.world(), jobs.entry(job), wiring.policies())
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -44,7 +44,7 @@ def test_a_slots_job_starts_and_finishes_as_if_nothing_had_been_in_the_way(
     faults.on("UpdateItem", *conflicts, None, *conflicts)
     attempt = begin(job)
     assert isinstance(attempt, Attempt)
-    assert finish(wiring.world(), attempt.job, Success("1"))
+    assert finish(wiring.world(), attempt, Success("1"))
     found = schedules.slots_of("due")[NINE]
     assert (found.state, found.attempt) == (State.SUCCEEDED, 1)
 

@@ -30,7 +30,7 @@ def conflicts(number: int) -> list[Exception]:
 def begin() -> Attempt:
     entry = read_job(jobs.message(jobs.job("a")))
     assert entry is not None
-    begun = start(wiring.world(), entry, wiring.attempts().policies())
+    begun = start(wiring.world(), entry, wiring.policies())
     assert isinstance(begun, Attempt)
     return begun
 
@@ -82,7 +82,7 @@ def test_an_attempt_is_finished_as_if_there_had_been_none(faults: Faults, times:
     jobs.create("a")
     attempt = begin()
     faults.on("UpdateItem", *conflicts(times))
-    assert finish(wiring.world(), attempt.job, Success("1"))
+    assert finish(wiring.world(), attempt, Success("1"))
     assert jobs.job("a").state is State.SUCCEEDED
 
 

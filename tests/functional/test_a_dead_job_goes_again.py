@@ -72,7 +72,7 @@ def test_any_other_job_is_left_and_the_answer_says_what_it_is_and_since_when(lab
         attempt = start(wiring.world(), entry(made), Runner().policies())
         assert isinstance(attempt, Attempt)
         if state == "succeeded":
-            finish(wiring.world(), attempt.job, Success("null"))
+            finish(wiring.world(), attempt, Success("null"))
     if state == "skipped":
         lab.time.shift(70)
         lab.settle()
@@ -161,9 +161,9 @@ def test_the_attempt_of_its_old_life_changes_nothing_any_more(lab: Lab) -> None:
     assert isinstance(again, Attempt)
     assert again.job.attempt == late.job.attempt == 1
     for ending in (Success("1"), Failure("boom", "failed")):
-        assert not finish(world, late.job, ending)
+        assert not finish(world, late, ending)
     assert job("j1") == again.job
-    assert finish(world, again.job, Success("2"))
+    assert finish(world, again, Success("2"))
     assert job("j1").result == "2"
 
 

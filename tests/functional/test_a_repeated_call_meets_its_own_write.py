@@ -90,7 +90,7 @@ def test_a_finish_that_won_is_acknowledged() -> None:
     """A finisher that thinks it lost does not acknowledge, and the message of a finished job comes back."""
     begun = start(wiring.world(), entry(create("j1")), POLICIES)
     assert isinstance(begun, Attempt)
-    assert finish(losing_answers(), begun.job, Success("7"))
+    assert finish(losing_answers(), begun, Success("7"))
     assert job("j1").result == "7"
 
 

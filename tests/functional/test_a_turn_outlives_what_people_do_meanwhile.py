@@ -12,7 +12,8 @@ from tests.support.schedules import change, delete, hold, look, put, ran_slots, 
 from tests.support.worlds import Holds, Runner, skewed
 
 from onthedot import wiring
-from onthedot.rules.jobs import Job, State, given_back
+from onthedot.rules.jobs import Job, State
+from onthedot.rules.transitions import given_back
 from onthedot.steps.manage import cancel, reschedule
 from onthedot.steps.put import put as put_job
 from onthedot.steps.work import work

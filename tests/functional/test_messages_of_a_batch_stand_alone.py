@@ -112,7 +112,7 @@ def test_a_process_is_ended_for_nothing_else(lab: Lab, monkeypatch: pytest.Monke
     assert {name: job(name).state for name in ("record", "fail", "unknown")} == {
         "record": State.SUCCEEDED,
         "fail": State.DEAD,
-        "unknown": State.DEAD,
+        "unknown": State.SCHEDULED,
     }
 
 
@@ -124,5 +124,5 @@ def test_the_longest_attempt_fits_into_the_lease_of_one_that_says_nothing(lab: L
     lab.settle()
     [running] = seen
     assert running.lease_until is not None
-    timeout = wiring.attempts().policies().of(running).timeout
+    timeout = wiring.policies().of(running).timeout
     assert running.lease_until >= lab.now() + timeout + wiring.world().timing.margin

@@ -32,12 +32,12 @@ def test_a_late_finisher_changes_nothing(lab: Lab) -> None:
     b = begun("j1")
     world, now = wiring.world(), job("j1")
     for ending in (Success('"stale"'), Failure("stale", "failed")):
-        assert not finish(world, a.job, ending)
+        assert not finish(world, a, ending)
         give_back(world, a)
         assert job("j1") == now == b.job
-    assert finish(world, b.job, Success('"mine"'))
+    assert finish(world, b, Success('"mine"'))
     after = job("j1")
-    assert not finish(world, a.job, Success('"stale"'))
+    assert not finish(world, a, Success('"stale"'))
     assert job("j1") == after
     assert (after.result, after.attempt) == ('"mine"', 2)
 

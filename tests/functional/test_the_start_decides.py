@@ -12,11 +12,12 @@ from tests.support.worlds import Runner, skewed
 
 from onthedot import wiring
 from onthedot.rules.agenda import Entry
-from onthedot.rules.jobs import Job, State, ended
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.starting import Verdict
+from onthedot.rules.transitions import WORKER_DIED, ended
 from onthedot.steps.finish import Success, finish
 from onthedot.steps.manage import cancel
-from onthedot.steps.start import LATE, WORKER_DIED, Attempt, Drop, Start, Wait, start
+from onthedot.steps.start import LATE, Attempt, Drop, Start, Wait, start
 
 LEASE = timedelta(seconds=60 + 15)
 GUARD = timedelta(seconds=4)  # twice the skew that is allowed for
@@ -94,9 +95,9 @@ def test_a_lease_that_is_over_is_taken_over_while_attempts_are_left(lab: Lab) ->
     assert isinstance(second, Attempt)
     assert (second.job.attempt, second.job.lease_until) == (2, lab.now() + LEASE)
     assert second.job.owner != first.job.owner
-    assert not finish(wiring.world(), first.job, Success('"stale"'))
+    assert not finish(wiring.world(), first, Success('"stale"'))
     assert job("j1") == second.job
-    assert finish(wiring.world(), second.job, Success('"mine"'))
+    assert finish(wiring.world(), second, Success('"mine"'))
     assert job("j1").result == '"mine"'
 
 
@@ -134,7 +135,7 @@ def _succeeded(made: Job) -> None:
     world = wiring.world()
     begun = start(world, entry(made), Runner().policies())
     assert isinstance(begun, Attempt)
-    assert finish(world, begun.job, Success("null"))
+    assert finish(world, begun, Success("null"))
 
 
 def _gone(made: Job) -> None:

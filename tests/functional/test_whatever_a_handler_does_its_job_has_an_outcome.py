@@ -13,13 +13,13 @@ from tests.support.lab import Lab
 
 import worker
 from onthedot import Discard, RetryAfter
-from onthedot.rules.jobs import Job, State
+from onthedot.rules.jobs import Job, Retry, State
 
 
 def outcome(lab: Lab, handler: str = "test.meanwhile", does: Callable[[], Any] = lambda: None) -> Job:
     SCRIPT.meanwhile = does
     name = f"j{len(lab.items())}"
-    create(name, handler=handler)
+    create(name, handler=handler, retry=Retry(max_attempts=1))
     lab.settle()
     assert lab.messages() == [], "its message is done with"
     return job(name)
@@ -84,7 +84,7 @@ def test_whatever_it_raises_or_returns_the_attempt_has_failed(lab: Lab, monkeypa
 
 
 def test_what_it_says_on_purpose_is_kept(lab: Lab) -> None:
-    """Discard ends the job with its reason; RetryAfter fails the attempt, which is the last one for now."""
+    """Discard ends the job with its reason; RetryAfter fails the attempt, here the last one."""
     discarded, later = outcome(lab, "test.discard"), outcome(lab, "test.retry_after")
     assert (discarded.state, discarded.reason, discarded.error) == (State.DEAD, "discarded", "the link is gone")
     assert (later.state, later.reason) == (State.DEAD, "failed")

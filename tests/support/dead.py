@@ -12,7 +12,8 @@ from tests.support.lab import ACCOUNT, REGION, Lab
 
 from onthedot import Discard, wiring
 from onthedot.adapters.items import item_of
-from onthedot.rules.jobs import Job, Payload, State, ended, started
+from onthedot.rules.jobs import Job, Payload, State
+from onthedot.rules.transitions import ended, started
 
 
 def give_up() -> None:

@@ -25,11 +25,12 @@ class Ran:
 class Script:
     """What the test wants to happen: `meanwhile` inside `test.meanwhile`, `afterwards` when `test.record` is done.
 
-    `go_on` ends `test.never`.
+    `succeeds_at` is the first attempt of `test.flaky` that does; `go_on` ends `test.never`.
     """
 
     meanwhile: Callable[[], Any] = lambda: None
     afterwards: Callable[[], Any] = lambda: None
+    succeeds_at: int = 1_000
     go_on: Event = field(default_factory=Event)
 
 
@@ -73,11 +74,20 @@ def meanwhile(job: Job) -> Any:
     return SCRIPT.meanwhile()
 
 
-@handler("test.fail")
+@handler("test.fail", max_attempts=1)
 def fail(job: Job) -> None:
     """Fail."""
     note(job)
     raise RuntimeError("boom")
+
+
+@handler("test.flaky")
+def flaky(job: Job) -> Any:
+    """Fail, in every attempt but those that the test lets pass."""
+    note(job)
+    if job.attempt < SCRIPT.succeeds_at:
+        raise RuntimeError(f"boom {job.attempt}")
+    return job.attempt
 
 
 @handler("test.discard")
@@ -94,7 +104,7 @@ def retry_after(job: Job) -> None:
     raise RetryAfter(30)
 
 
-@handler("test.never")
+@handler("test.never", max_attempts=1)
 def never(job: Job) -> None:
     """Never end, as long as the test lasts."""
     note(job)

@@ -8,7 +8,7 @@ from onthedot import wiring
 from onthedot.messages import job_text
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.jobs import ONE_SLOT, Job, Payload, State
+from onthedot.rules.jobs import ONE_SLOT, Job, Payload, Retry, State
 from onthedot.steps.manage import Created, Exists, NewJob, create_all
 from onthedot.steps.ports import World
 
@@ -22,6 +22,7 @@ def new(
     group: str | None = None,
     timeout: float | None = None,
     start_within: float | None = None,
+    retry: Retry | None = None,
     world: World | None = None,
 ) -> NewJob:
     """Return the job that a request asks for. Units: seconds; `payload` is JSON text."""
@@ -39,6 +40,7 @@ def new(
         created_at=clock.now(),
         owner=clock.token(),
         group=group,
+        retry=retry,
         timeout=None if timeout is None else timedelta(seconds=timeout),
         start_before=None if start_within is None else run_at + timedelta(seconds=start_within),
     )

@@ -323,7 +323,7 @@ def forget() -> None:
     """Forget what a container has wired, and where PynamoDB is connected to."""
     for model in CONNECTIONS:
         model._connection = None
-    for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.attempts, wiring._sqs):
+    for cached in (wiring.settings, wiring.world, wiring.shard_queue, wiring.held, wiring.policies, wiring._sqs):
         cached.cache_clear()
     for of_handlers in (wiring.deliveries, wiring.targets, wiring._client, wiring._secrets):
         of_handlers.cache_clear()

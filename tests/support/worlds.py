@@ -8,10 +8,11 @@ from typing import Any, cast
 from onthedot import wiring
 from onthedot.clock import SystemClock
 from onthedot.handler import HANDLERS
-from onthedot.rules.jobs import Job
 from onthedot.rules.policies import Policies, Policy
 from onthedot.steps.finish import Ending
+from onthedot.steps.heartbeat import Pulse
 from onthedot.steps.ports import Payloads, World
+from onthedot.steps.start import Attempt
 
 
 class Skewed(SystemClock):
@@ -134,9 +135,9 @@ class Runner:
         """Return what governs the attempts of each handler."""
         return Policies({name: Policy(max_attempts=self.max_attempts) for name in HANDLERS})
 
-    def run(self, job: Job, payload: str, timeout: timedelta) -> Ending:
+    def run(self, attempt: Attempt, payload: str, pulse: Pulse) -> Ending:
         """Call the job's handler."""
-        return wiring.attempts().run(job, payload, timeout)
+        return wiring.attempts(timedelta(seconds=120)).run(attempt, payload, pulse)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import MILLISECOND, to_text
 from onthedot.rules.jobs import ONE_SLOT, Job, Payload, Retry, State
+from onthedot.rules.past import Past
 from onthedot.rules.schedules import OnResume, Pause, Schedule, ScheduleState
 
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
@@ -82,6 +83,11 @@ def retries() -> st.SearchStrategy[Retry]:
     return st.builds(Retry, st.none() | st.integers(1, 50), seconds, seconds, seconds)
 
 
+def pasts() -> st.SearchStrategy[Past]:
+    """Return attempts that failed."""
+    return st.builds(Past, st.integers(1, 50), instants(), st.none() | instants(), texts())
+
+
 def payloads() -> st.SearchStrategy[Payload]:
     """Return payloads, inside and in items of their own."""
     inside = texts().map(lambda text: Payload(len(text.encode()), text=text))
@@ -117,6 +123,8 @@ def jobs(draw: st.DrawFn) -> Job:
         start_before=draw(maybe_instants),
         revived_at=draw(maybe_instants),
         attempt=draw(st.integers(0, 50)),
+        past=tuple(draw(st.lists(pasts(), max_size=3))),
+        stop=draw(st.sampled_from([None, True])),
         owner=draw(st.none() | names()),
         lease_until=draw(maybe_instants),
         started_at=draw(maybe_instants),

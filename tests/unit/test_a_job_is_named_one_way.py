@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.making import NOW, SECOND, a_job, instants, jobs, keys, running
 
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.jobs import PENDING, Job, State, ended, given_back, id_of, key_of, moved, started
+from onthedot.rules.jobs import PENDING, Job, State, id_of, key_of
+from onthedot.rules.transitions import ended, given_back, moved, started
 
 KEEP = timedelta(days=30)
 

@@ -16,7 +16,8 @@ from tests.unit.making import NOW, a_job, jobs
 from onthedot.adapters.items import Item, item_of
 from onthedot.adapters.sizes import ENDING, UNIT, fits_one_unit, item_size
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.jobs import Job, Payload, State, ended, started
+from onthedot.rules.jobs import Job, Payload, State
+from onthedot.rules.transitions import ended, started
 
 OWNER = "f" * 24
 LATER = NOW + timedelta(days=3650, milliseconds=999)

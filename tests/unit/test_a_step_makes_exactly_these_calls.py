@@ -23,9 +23,10 @@ from onthedot.messages import ShardMessage, read_job, shard_text
 from onthedot.rules.agenda import shard_of
 from onthedot.steps.backfill import Window, backfill
 from onthedot.steps.bulk import Bulk
-from onthedot.steps.finish import Success, finish
+from onthedot.steps.finish import Failure, Success, finish
 from onthedot.steps.groups import cancel_group
-from onthedot.steps.manage import Changed, cancel, reschedule
+from onthedot.steps.heartbeat import Beat, Pulse
+from onthedot.steps.manage import Changed, Stopping, cancel, reschedule, stop
 from onthedot.steps.revive import Dead, revive, revive_dead
 from onthedot.steps.start import Attempt, start
 from onthedot.steps.trigger import Wish, trigger
@@ -158,7 +159,7 @@ def begin(lab: Lab) -> Attempt:
     (message,) = lab.receive("JobQueue")
     entry = read_job(message["Body"])
     assert entry is not None
-    attempt = start(wiring.world(), entry, wiring.attempts().policies())
+    attempt = start(wiring.world(), entry, wiring.policies())
     assert isinstance(attempt, Attempt)
     return attempt
 
@@ -179,7 +180,36 @@ def second_waits(lab: Lab) -> None:
 
 def end_first(lab: Lab) -> None:
     assert lab.now()
-    assert finish(wiring.world(), RUNNING.pop().job, Success("null"))
+    assert finish(wiring.world(), RUNNING.pop(), Success("null"))
+
+
+def begin_near(lab: Lab) -> None:
+    near(lab)
+    RUNNING.append(begin(lab))
+
+
+def calling_attempt(wait: timedelta | None) -> Callable[[Lab], Any]:
+    """Return the end of an attempt that failed, and is followed by another after this wait, or by none."""
+    failure = Failure("boom", "failed", final=wait is None, wait=wait)
+    return lambda _: finish(wiring.world(), RUNNING.pop(), failure)
+
+
+def beat(lab: Lab) -> None:
+    pulse = Pulse(wiring.world(), RUNNING.pop(), lambda _: None)
+    assert pulse(lab.now() + timedelta(seconds=60)) is Beat.GO_ON
+
+
+def ask_to_stop(lab: Lab) -> None:
+    RUNNING.pop()
+    assert lab.now()
+    assert isinstance(stop(wiring.world(), "job#a", "-"), Stopping)
+
+
+def abandon(lab: Lab) -> None:
+    """Leave a job whose worker died, and its message when the lease is over."""
+    begin_near(lab)
+    RUNNING.pop()
+    lab.time.shift(190)
 
 
 def dying(lab: Lab) -> None:
@@ -295,6 +325,14 @@ ROWS = {
     "create, far, large": Row({"PutItem": 2}, far_and_large),
     "run a job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1}, deliver, near),
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
+    "an attempt that fails, the next near": Row(
+        {"UpdateItem": 1} | ONE_MESSAGE, calling_attempt(timedelta(seconds=30)), begin_near
+    ),
+    "an attempt that fails, the next far": Row({"UpdateItem": 1}, calling_attempt(timedelta(hours=1)), begin_near),
+    "an attempt that fails for good": Row({"UpdateItem": 1}, calling_attempt(None), begin_near),
+    "a heartbeat": Row({"UpdateItem": 1}, beat, begin_near),
+    "ask a running job to stop": Row({"GetItem": 1, "UpdateItem": 1}, ask_to_stop, begin_near),
+    "take over from a worker that died": Row({"UpdateItem": 3} | HOLD, deliver, abandon),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
     "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
     "two shards, first look": Row({"UpdateItem": 8, "Query": 14}, look),

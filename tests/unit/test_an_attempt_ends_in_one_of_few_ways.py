@@ -2,22 +2,28 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import timedelta
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Any
 
 import pytest
 from tests.unit.making import NOW, SECOND, a_job
 
-from onthedot import Discard, RetryAfter
-from onthedot.attempt import MAX_ERROR, MAX_RESULT, Attempts
+from onthedot import Discard, RetryAfter, Stopped
+from onthedot.attempt import MAX_ERROR, MAX_RESULT, Attempts, policies_of
 from onthedot.handler import Handler
 from onthedot.handler import Job as Given
+from onthedot.rules.instants import MINUTE
 from onthedot.rules.jobs import Job
-from onthedot.rules.policies import DEFAULT_TIMEOUT
-from onthedot.steps.finish import Failure, Success
+from onthedot.rules.policies import DEFAULT_TIMEOUT, Policy
+from onthedot.rules.retry import LONGEST_WAIT
+from onthedot.steps.finish import Ending, Failure, Success
+from onthedot.steps.heartbeat import Beat
+from onthedot.steps.start import Attempt
 
 NO_REASON: Any = None
 
@@ -29,12 +35,31 @@ class Wordless(Exception):
         raise RuntimeError("no words")
 
 
-def attempts(function: Callable[[Given], Any], timeout: timedelta | None = None) -> Attempts:
-    return Attempts({"h": Handler("h", function, None, timeout)}, lambda: NOW)
+@dataclass(slots=True)
+class Beats:
+    """Answers heartbeats with what the test says, and notes for how long each asked to go on."""
+
+    answers: list[Beat] = field(default_factory=list)
+    deadlines: list[datetime] = field(default_factory=list)
+
+    def __call__(self, deadline: datetime) -> Beat:
+        """Answer one."""
+        self.deadlines.append(deadline)
+        return self.answers.pop(0) if self.answers else Beat.GO_ON
 
 
-def ending(function: Callable[[Given], Any], payload: str = "null", **facts: Any) -> Success | Failure:
-    return attempts(function).run(a_job(handler="h", **facts), payload, timedelta(seconds=5))
+def attempts(function: Callable[[Given], Any], timeout: timedelta | None = None, **facts: Any) -> Attempts:
+    handlers = {"h": Handler("h", function, None, timeout)}
+    return Attempts(handlers, policies_of(handlers), facts.get("now", lambda: NOW), NOW + MINUTE)
+
+
+def run(runner: Attempts, payload: str = "null", timeout: timedelta = 5 * SECOND, **facts: Any) -> Ending:
+    beats: Any = facts.pop("beats", Beats())
+    return runner.run(Attempt(a_job(**{"handler": "h", **facts}), Policy(timeout), NOW), payload, beats)
+
+
+def ending(function: Callable[[Given], Any], payload: str = "null", **facts: Any) -> Ending:
+    return run(attempts(function), payload, **facts)
 
 
 def raising(error: BaseException) -> Callable[[Given], Any]:
@@ -83,8 +108,15 @@ def test_a_result_that_holds_itself_fails_the_attempt() -> None:
         (ValueError(), Failure("ValueError: ", "failed")),
         (SystemExit(3), Failure("SystemExit: 3", "failed")),
         (KeyboardInterrupt(), Failure("KeyboardInterrupt: ", "failed")),
-        (RetryAfter(30), Failure("RetryAfter: retry after 30 s", "failed")),
-        (Discard("the link is gone"), Failure("the link is gone", "discarded")),
+        (RetryAfter(30), Failure("RetryAfter: retry after 30 s", "failed", wait=30 * SECOND)),
+        (RetryAfter(0.0001), Failure("RetryAfter: retry after 0.0001 s", "failed", wait=timedelta(milliseconds=1))),
+        (RetryAfter(-5), Failure("RetryAfter: retry after -5 s", "failed", wait=-5 * SECOND)),
+        (RetryAfter(1e300), Failure("RetryAfter: retry after 1e+300 s", "failed", wait=LONGEST_WAIT)),
+        (RetryAfter(float("nan")), Failure("RetryAfter: retry after nan s", "failed")),
+        (RetryAfter(float("inf")), Failure("RetryAfter: retry after inf s", "failed")),
+        (RetryAfter(NO_REASON), Failure("RetryAfter: retry after None s", "failed")),
+        (Discard("the link is gone"), Failure("the link is gone", "discarded", final=True)),
+        (Stopped("somebody asked for it"), Failure("Stopped: somebody asked for it", "failed")),
     ],
     ids=str,
 )
@@ -114,9 +146,10 @@ def test_an_error_is_cut(error: Exception) -> None:
 
 
 def test_a_handler_that_nobody_wrote_is_named_with_those_that_are_known() -> None:
-    failure = attempts(lambda _: None).run(a_job(handler="g"), "null", SECOND)
+    failure = ending(lambda _: None, handler="g")
     assert failure == Failure("no handler is named 'g'; known: h", "no such handler")
-    assert Attempts({}, lambda: NOW).run(a_job(handler="g"), "null", SECOND).error.endswith("known: none")  # type: ignore[union-attr]
+    nobody = run(Attempts({}, policies_of({}), lambda: NOW, NOW))
+    assert nobody == Failure("no handler is named 'h'; known: none", "no such handler")
 
 
 @pytest.fixture
@@ -127,8 +160,7 @@ def done() -> Iterator[Event]:
 
 
 def test_one_that_is_not_done_in_time_is_stuck(done: Event) -> None:
-    runner = attempts(lambda _: done.wait(30))
-    failure = runner.run(a_job(handler="h"), "null", timedelta(milliseconds=20))
+    failure = run(attempts(lambda _: done.wait(30)), timeout=timedelta(milliseconds=20))
     assert failure == Failure("timed out after 0.02 s", "timed out", stuck=True)
 
 
@@ -137,6 +169,101 @@ def test_no_thread_is_left_when_it_is_done() -> None:
     before = set(threading.enumerate())
     ending(lambda _: None)
     assert set(threading.enumerate()) <= before
+
+
+def busy(_: Given) -> None:
+    while True:
+        time.sleep(0.001)
+
+
+def stubborn(_: Given) -> None:
+    while True:
+        try:
+            time.sleep(0.001)
+        except Exception:
+            continue
+
+
+@pytest.mark.parametrize("function", [busy, stubborn])
+def test_one_that_python_can_stop_is_stopped_at_its_timeout(function: Callable[[Given], Any]) -> None:
+    """Nothing of it is left, so that nobody needs to end the process, and with it the jobs beside it."""
+    before = set(threading.enumerate())
+    failure = run(attempts(function), timeout=timedelta(milliseconds=20))
+    assert failure == Failure("timed out after 0.02 s", "timed out", stuck=False)
+    assert set(threading.enumerate()) <= before
+
+
+def test_what_it_returns_when_its_time_is_over_counts_no_more() -> None:
+    """An attempt that was stopped half way must not look like one that did its work."""
+
+    def swallowing(job: Given) -> str:
+        with suppress(BaseException):
+            busy(job)
+        return "done"
+
+    failure = run(attempts(swallowing), timeout=timedelta(milliseconds=20))
+    assert failure == Failure("timed out after 0.02 s", "timed out", stuck=False)
+
+
+def test_a_heartbeat_begins_its_time_anew() -> None:
+    beats, clock, left = Beats(), [NOW], list[float]()
+
+    def beat(job: Given) -> None:
+        for seconds in (4, 8, 12):
+            clock[0] = NOW + seconds * SECOND
+            job.heartbeat()
+            left.append(job.remaining())
+
+    assert run(attempts(beat, now=lambda: clock[0]), beats=beats) == Success("null")
+    assert left == [5.0, 5.0, 5.0]
+    assert beats.deadlines == [NOW + seconds * SECOND for seconds in (9, 13, 17)]
+
+
+def test_a_heartbeat_gives_no_more_than_the_function_has() -> None:
+    clock, left = [NOW], list[float]()
+
+    def beat(job: Given) -> None:
+        clock[0] = NOW + 58 * SECOND
+        job.heartbeat()
+        left.append(job.remaining())
+
+    run(attempts(beat, now=lambda: clock[0]))
+    assert left == [2.0]
+
+
+def test_one_that_beats_in_time_is_not_stopped() -> None:
+    def slow(job: Given) -> str:
+        for _ in range(8):
+            time.sleep(0.02)
+            job.heartbeat()
+        return "done"
+
+    runner = attempts(slow, now=lambda: datetime.now(UTC))
+    runner = replace(runner, until=datetime.now(UTC) + MINUTE)
+    assert run(runner, timeout=timedelta(milliseconds=100)) == Success('"done"')
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ([Beat.STOP], "Stopped: somebody asked for it"),
+        ([Beat.LOST], "Stopped: another attempt has taken the job over"),
+        ([Beat.GO_ON, Beat.LOST], "Stopped: another attempt has taken the job over"),
+        ([Beat.UNHEARD] * 3, "Stopped: AWS gave no answer"),
+        ([Beat.UNHEARD, Beat.UNHEARD, Beat.GO_ON] * 3, None),
+    ],
+)
+def test_a_heartbeat_tells_when_the_attempt_is_over(answers: list[Beat], told: str | None) -> None:
+    """A worker that had lost its job went on and overwrote what the new one did."""
+    beats = Beats(list(answers))
+
+    def beat(job: Given) -> None:
+        for _ in range(len(answers)):
+            job.heartbeat()
+
+    how = ending(beat, beats=beats)
+    assert how == (Success("null") if told is None else Failure(told, "failed"))
+    assert beats.answers == []
 
 
 def given(**facts: Any) -> Given:
@@ -162,10 +289,14 @@ def test_a_job_that_was_started_by_hand_has_no_slot() -> None:
 
 
 def test_it_knows_how_long_it_has_left() -> None:
-    times = iter([NOW, NOW + SECOND, NOW + 9 * SECOND])
-    left: list[float] = []
-    handlers = {"h": Handler("h", lambda job: left.extend([job.remaining(), job.remaining()]), None, None)}
-    Attempts(handlers, lambda: next(times)).run(a_job(handler="h"), "null", 5 * SECOND)
+    clock, left = [NOW], list[float]()
+
+    def look(job: Given) -> None:
+        for seconds in (1, 9):
+            clock[0] = NOW + seconds * SECOND
+            left.append(job.remaining())
+
+    run(attempts(look, now=lambda: clock[0]))
     assert left == [4.0, 0.0]
 
 

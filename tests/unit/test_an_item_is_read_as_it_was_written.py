@@ -15,7 +15,8 @@ from onthedot.adapters.attributes import seconds_text
 from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import JobItem, ShardItem, item_of, job_of
 from onthedot.rules.instants import MILLISECOND
-from onthedot.rules.jobs import Job, Payload, Retry, State, ended
+from onthedot.rules.jobs import Job, Payload, Retry, State
+from onthedot.rules.transitions import ended
 
 RUNNING = {
     "schedule": {"S": "job#a"},

@@ -55,6 +55,16 @@ ROWS = {
         running(lease_until=LEASE_OVER, attempt=3), Verdict.WORKER_DIED, {"max_attempts": 2}
     ),
     "its worker died, other wake": Row(running(lease_until=LEASE_OVER, wake=NOW + MILLISECOND), Verdict.WORKER_DIED),
+    "its worker died, and it was asked to stop": Row(
+        running(lease_until=LEASE_OVER, stop=True), Verdict.STOPPED, {"max_attempts": 2}
+    ),
+    "its worker died, and another attempt would be too late": Row(
+        running(lease_until=LEASE_OVER, start_before=NOW - MILLISECOND), Verdict.LATE, {"max_attempts": 2}
+    ),
+    "its worker died, too late, and none is left": Row(
+        running(lease_until=LEASE_OVER, start_before=NOW - MILLISECOND), Verdict.WORKER_DIED
+    ),
+    "asked to stop, and still running": Row(running(stop=True), Verdict.HELD),
     "it is gone": Row(None, Verdict.OVER),
     "it has expired": Row(a_job(expires_at=NOW), Verdict.OVER),
     "running, and it has expired": Row(running(expires_at=NOW), Verdict.OVER),

@@ -40,7 +40,7 @@ def test_the_jobs_word_on_its_timeout_goes_first() -> None:
     policies = Policies({"quick": Policy(seconds(5), 3)})
     assert policies.of(a_job(handler="quick", timeout=seconds(7))) == Policy(seconds(7), 3)
     assert policies.of(a_job(handler="quick")) == Policy(seconds(5), 3)
-    assert policies.of(a_job(handler="other")) == Policy(DEFAULT_TIMEOUT, 1)
+    assert policies.of(a_job(handler="other")) == Policy(DEFAULT_TIMEOUT, 5)
 
 
 @pytest.mark.parametrize("own", [[], [5], [5, 70]])

@@ -15,6 +15,7 @@ from onthedot.adapters.attributes import Epoch, Instant, Span
 from onthedot.adapters.aws import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
 from onthedot.rules.agenda import Entry, group_partition, shard_of
 from onthedot.rules.jobs import Job, Payload, Retry, State
+from onthedot.rules.past import facts_of, past_of
 
 Item = dict[str, dict[str, Any]]
 """An item as DynamoDB speaks it: `{name: {type: value}}`."""
@@ -95,6 +96,8 @@ class JobItem(Model):
     start_before = Instant(null=True)
     revived_at = Instant(null=True)
     attempt = NumberAttribute(null=True)
+    past = JSONAttribute(null=True)
+    stop = BooleanAttribute(null=True)
     owner = UnicodeAttribute(null=True)
     lease_until = Epoch(null=True)
     started_at = Instant(null=True)
@@ -163,6 +166,7 @@ def job_of_model(model: JobItem) -> Job:
         **facts,
         state=State(model.state),
         attempt=int(model.attempt or 0),
+        past=past_of(model.past or ()),
         version=None if model.version is None else int(model.version),
         fold=None if model.fold is None else int(model.fold),
         wake=Entry.parse(model.agenda).wake if model.agenda else None,
@@ -187,6 +191,7 @@ PLAIN = (
     "timeout",
     "start_before",
     "revived_at",
+    "stop",
     "owner",
     "lease_until",
     "started_at",
@@ -205,6 +210,7 @@ def _values(job: Job, shards: int) -> dict[str, Any]:
         **{name: getattr(job, name) for name in PLAIN},
         "state": job.state.value,
         "attempt": job.attempt,
+        "past": facts_of(job.past) or None,
         "version": job.version,
         "fold": job.fold,
         "retry": _retry_facts(job.retry),

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 REFUSED = "ConditionalCheckFailedException"
 
-CHANGED_ALONE = ("state", "owner", "agenda", "payload_item")
-"""What a change finds as it left it. The payload's item is among them, since a move may keep the wake: of two who
-replace the payload at once, one would else write its text beside the other's item.
+CHANGED_ALONE = ("state", "owner", "agenda", "stop", "payload_item")
+"""What a change finds as it left it. The wish to stop is among them: a finish that has not seen it would try again. So
+is the payload's item, since a move may keep the wake: of two who replace the payload at once, one would else write its
+text beside the other's item.
 """
 
 
@@ -91,7 +92,7 @@ class DynamoJobs:
         return Written(bool(started), _job(started[0] if started else there))
 
     def change(self, before: Job, after: Job) -> Written:
-        """Write what differs, if the job still has the state, owner, wake and place of payload of `before`."""
+        """Write what differs, if the job still has the `CHANGED_ALONE` of `before`."""
         old, new, expression = item_of(before, self.shards), item_of(after, self.shards), Expression()
         update = expression.changes(old, new)
         condition = " AND ".join(expression.is_as(attribute, old) for attribute in CHANGED_ALONE)

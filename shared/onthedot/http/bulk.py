@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 from onthedot.http.bulk_models import DeadRetryRequest, GroupQuery
+from onthedot.http.flags import DryRunQuery
 from onthedot.http.json_text import write
 from onthedot.http.lists import asked
 from onthedot.http.problems import Answer
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import DryRunQuery
 from onthedot.http.shapes import check
 from onthedot.rules.definitions import FASTEST
 from onthedot.rules.errors import Invalid

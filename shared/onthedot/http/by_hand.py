@@ -1,6 +1,7 @@
 """The calls that make jobs of a schedule by hand: trigger, and backfill."""
 
 from onthedot.http.bulk import bulk_answer, instant_said
+from onthedot.http.flags import DryRunQuery
 from onthedot.http.jobs import taken
 from onthedot.http.jobs_in import payload_text
 from onthedot.http.json_text import canonical, write
@@ -8,7 +9,7 @@ from onthedot.http.lists import asked
 from onthedot.http.pauses import impossible
 from onthedot.http.problems import Answer, Refuse
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import BackfillRequest, DryRunQuery, TriggerRequest
+from onthedot.http.schedule_models import BackfillRequest, TriggerRequest
 from onthedot.http.schedules import name_of, unknown
 from onthedot.http.shapes import check
 from onthedot.http.views import job_view

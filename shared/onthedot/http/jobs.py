@@ -3,8 +3,10 @@
 import re
 
 from onthedot.http.bulk_models import RetryJobRequest
+from onthedot.http.flags import StopQuery
 from onthedot.http.jobs_in import due, new_job, payload_text
 from onthedot.http.json_text import write
+from onthedot.http.lists import asked
 from onthedot.http.models import RescheduleRequest
 from onthedot.http.problems import Answer, Problem, Refuse
 from onthedot.http.requests import Request
@@ -13,7 +15,7 @@ from onthedot.http.views import job_view
 from onthedot.rules.errors import Fault, Invalid, Kind, Unavailable
 from onthedot.rules.instants import shown
 from onthedot.rules.jobs import NAME, Job, key_of
-from onthedot.steps.manage import Changed, Created, Exists, TooLate, cancel, create_all, reschedule
+from onthedot.steps.manage import Changed, Created, Exists, Stopping, TooLate, cancel, create_all, reschedule, stop
 from onthedot.steps.ports import World
 from onthedot.steps.revive import PayloadGone, revive
 
@@ -56,8 +58,13 @@ def reschedule_job(world: World, request: Request) -> Answer:
 
 
 def cancel_job(world: World, request: Request) -> Answer:
-    """Take back a scheduled job."""
-    return _done(world, request, cancel(world, *_key(request)))
+    """Take back a scheduled job; with `stop=true` ask a running one to stop."""
+    key, faults = _key(request), list(request.faults)
+    query, _ = asked(request, StopQuery, faults)
+    if faults:
+        raise Invalid(faults)
+    result = stop(world, *key) if query.get("stop") else cancel(world, *key)
+    return _shown(world, 202, result.job) if isinstance(result, Stopping) else _done(world, request, result)
 
 
 def retry_job(world: World, request: Request) -> Answer:

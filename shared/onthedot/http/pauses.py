@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
+from onthedot.http.flags import DryRunQuery
 from onthedot.http.json_text import write
 from onthedot.http.lists import asked
 from onthedot.http.problems import Answer, Problem, Refuse
 from onthedot.http.requests import Request
-from onthedot.http.schedule_models import DryRunQuery, PauseRequest, ResumeRequest
+from onthedot.http.schedule_models import PauseRequest, ResumeRequest
 from onthedot.http.schedule_views import run_view, skipped_view
 from onthedot.http.schedules import name_of, shown_schedule, unknown
 from onthedot.http.shapes import check

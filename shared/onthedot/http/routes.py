@@ -8,6 +8,7 @@ from onthedot.http import (
     bulk,
     bulk_models,
     by_hand,
+    flags,
     jobs,
     ledgers,
     lists,
@@ -54,7 +55,7 @@ ROUTES = (
     Route("GET", "/jobs", lists.list_jobs, {200: models.JobList}, (400, 422), query=models.ListQuery),
     Route("GET", JOB, jobs.show_job, {200: models.Job}, (400, 404)),
     Route("PATCH", JOB, jobs.reschedule_job, {200: models.Job}, (400, 404, 409, 413, 422), models.RescheduleRequest),
-    Route("DELETE", JOB, jobs.cancel_job, {200: models.Job}, (400, 404, 409)),
+    Route("DELETE", JOB, jobs.cancel_job, {200: models.Job, 202: models.Job}, (400, 404, 409), query=flags.StopQuery),
     Route(
         "POST",
         f"{JOB}/retry",
@@ -72,7 +73,7 @@ ROUTES = (
         {200: bulk_models.Bulk},
         (400, 422),
         bulk_models.DeadRetryRequest,
-        schedule_models.DryRunQuery,
+        flags.DryRunQuery,
         needs_body=False,
     ),
     Route(
@@ -133,7 +134,7 @@ ROUTES = (
         {200: schedule_models.Schedule},
         (400, 404, 409),
         schedule_models.ResumeRequest,
-        schedule_models.DryRunQuery,
+        flags.DryRunQuery,
         needs_body=False,
         dry_answer=preview_models.Foreseen,
     ),
@@ -153,7 +154,7 @@ ROUTES = (
         {200: bulk_models.Bulk},
         (400, 404, 409, 422),
         schedule_models.BackfillRequest,
-        schedule_models.DryRunQuery,
+        flags.DryRunQuery,
     ),
     Route("GET", f"{SCHEDULE}/versions", ledgers.list_versions, {200: schedule_models.VersionList}, (400, 404)),
     Route(

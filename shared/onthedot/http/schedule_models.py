@@ -18,14 +18,7 @@ def _read_reason(value: object) -> str:
     raise ValueError(f"must be a text of at most {LONGEST_REASON} characters")
 
 
-def _read_flag(value: object) -> bool:
-    if value in ("true", "false"):
-        return value == "true"
-    raise ValueError("must be true or false")
-
-
 Reason = Annotated[str, PlainValidator(_read_reason), WithJsonSchema({"type": "string", "maxLength": LONGEST_REASON})]
-Flag = Annotated[bool, PlainValidator(_read_flag), WithJsonSchema({"type": "boolean", "default": False})]
 Dates = Annotated[
     list[Any],
     WithJsonSchema({"type": "array", "items": {"type": "string", "format": "date"}, "maxItems": MOST_EXCLUDED}),
@@ -224,9 +217,3 @@ class PauseRequest(Shape):
 
 class ResumeRequest(Shape):
     """A resume has nothing to say."""
-
-
-class DryRunQuery(Shape):
-    """Whether it is done, or only told what would be."""
-
-    dry_run: Flag = absent()

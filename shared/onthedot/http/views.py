@@ -6,6 +6,7 @@ from typing import Any
 from onthedot.http.json_text import Raw
 from onthedot.rules.instants import MILLISECOND, from_text, shown
 from onthedot.rules.jobs import Job
+from onthedot.rules.past import Past
 
 
 def job_view(job: Job, payload: str | None) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def job_view(job: Job, payload: str | None) -> dict[str, Any]:
         "finished_at": _shown(job.finished_at),
         "late_seconds": _late(job),
         "result": Raw(job.result) if job.result is not None else None,
-        "last_error": job.error,
+        "last_error": job.error or (job.past[-1].error if job.past else None),
         "outcome": None if job.pending else _said(kind=job.state.value, reason=job.reason),
         "idempotency_key": job.idempotency_key,
     }
@@ -50,11 +51,19 @@ def _slot(job: Job) -> dict[str, Any]:
 
 
 def _attempts(job: Job) -> list[dict[str, Any]]:
-    """Return the attempts that are known: the last one."""
-    if job.started_at is None:
-        return []
-    finished = _shown(job.finished_at)
-    return [_said(number=job.attempt, started_at=shown(job.started_at), finished_at=finished, error=job.error)]
+    """Return the attempts that were made, the present one too. Order: by number."""
+    attempts = list(job.past)
+    if job.started_at is not None:
+        attempts.append(Past(job.attempt, job.started_at, job.finished_at, job.error or ""))
+    return [
+        _said(
+            number=each.number,
+            started_at=shown(each.started_at),
+            finished_at=_shown(each.finished_at),
+            error=each.error or None,
+        )
+        for each in attempts
+    ]
 
 
 def _late(job: Job) -> float | None:

@@ -11,12 +11,14 @@ class Event(StrEnum):
     JOB_NOT_HANDED_OVER = "job_not_handed_over"  # SQS did not take it; drain will try again
     JOB_STARTED = "job_started"  # an attempt owns it
     JOB_GIVEN_BACK = "job_given_back"  # its handler could not be called in time; the start is undone
+    ATTEMPT_FAILED = "attempt_failed"  # the job waits for its next attempt
+    JOB_STOPPING = "job_stopping"  # somebody asked a running job to stop
     JOB_TAKEN_OVER = "job_taken_over"  # its worker died, the next attempt owns it
     JOB_RESCUED = "job_rescued"  # SQS gave up on its message; it goes through the queue again
     JOB_SUCCEEDED = "job_succeeded"  # its handler returned
     JOB_DEAD = "job_dead"  # its last attempt failed
     JOB_REVIVED = "job_revived"  # goes again after its outcome, from its first attempt on
-    JOB_CANCELLED = "job_cancelled"  # taken back before it ran
+    JOB_CANCELLED = "job_cancelled"  # taken back before it ran, or stopped
     JOB_SKIPPED = "job_skipped"  # could no longer start in time
     FINISH_LOST = "finish_lost"  # an attempt ended after another had taken its job over; it changed nothing
     JOB_WAITS = "job_waits"  # an earlier slot of its schedule still runs; it looks again in a minute

@@ -1,23 +1,13 @@
-"""The job: its identity, its states, and what each transition makes of it.
+"""The job: its identity and its states. What leads from one to the next stands in `transitions.py`."""
 
-    scheduled --start--> running --finish--> succeeded | dead
-        |                   |
-        |                   +--- its worker died, no attempt left ---> dead
-        +--cancel--> cancelled
-        +--late (start_within)--> skipped
-
-    dead | cancelled --retry--> scheduled
-
-A job is on the agenda (it has a `wake`) until it has an outcome; from then on it only waits to expire.
-"""
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 
 from onthedot.rules.agenda import Entry
-from onthedot.rules.instants import from_text, shown, to_text, up_to_second
+from onthedot.rules.instants import from_text, shown, to_text
+from onthedot.rules.past import Past
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """The pattern of every name and id that callers choose."""
@@ -75,7 +65,8 @@ class Job:
     schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before, and `meant` where
     it was made up for a local time that the clocks jumped over. One that somebody gave another time is `pinned` there:
     no edit of its schedule takes it back. One that somebody sent again after its outcome was `revived_at` that time: it
-    was asked for by hand from then on.
+    was asked for by hand from then on. `past` are the attempts before the present one; `stop` says that somebody wants
+    the present one to stop.
     """
 
     schedule: str
@@ -100,6 +91,8 @@ class Job:
     start_before: datetime | None = None
     revived_at: datetime | None = None
     attempt: int = 0
+    past: tuple[Past, ...] = ()
+    stop: bool | None = None
     owner: str | None = None
     lease_until: datetime | None = None
     started_at: datetime | None = None
@@ -147,81 +140,21 @@ class Job:
     @property
     def since(self) -> datetime:
         """When it came into the state that it is in."""
-        return self.finished_at or self.started_at or self.revived_at or self.created_at
+        last_try = self.past[-1].finished_at if self.past else None
+        return self.finished_at or self.started_at or last_try or self.revived_at or self.created_at
 
     @property
     def idempotency_key(self) -> str:
         """The same for every attempt of this job, and for no other job, even one that takes its id after it expired."""
         return sha256(f"{self.schedule}#{self.slot}#{to_text(self.created_at)}".encode()).hexdigest()[:32]
 
+    def is_attempt_of(self, owner: str | None) -> bool:
+        """Tell whether it runs, by the attempt of this owner."""
+        return self.state is State.RUNNING and self.owner == owner
+
     def has_expired(self, now: datetime) -> bool:
         """Tell whether it is only still there because the table deletes what expired within days, not at once."""
         return self.expires_at is not None and self.expires_at <= now
-
-
-def started(job: Job, owner: str, now: datetime, lease_until: datetime) -> Job:
-    """Return the job as the next attempt has it."""
-    return replace(
-        job, state=State.RUNNING, attempt=job.attempt + 1, owner=owner, started_at=now, lease_until=lease_until
-    )
-
-
-def given_back(job: Job) -> Job:
-    """Return the job as it was before the attempt that owns it."""
-    return replace(job, state=State.SCHEDULED, attempt=job.attempt - 1, owner=None, started_at=None, lease_until=None)
-
-
-def ended(
-    job: Job,
-    state: State,
-    now: datetime,
-    keep: timedelta,
-    *,
-    result: str | None = None,
-    error: str | None = None,
-    reason: str | None = None,
-) -> Job:
-    """Return the job with an outcome: off the agenda, and kept for the retention."""
-    return replace(
-        job,
-        state=state,
-        wake=None,
-        finished_at=now,
-        expires_at=up_to_second(now + keep),
-        result=result,
-        error=error,
-        reason=reason,
-    )
-
-
-def moved(job: Job, run_at: datetime) -> Job:
-    """Return the job due at another time; what bounds its start moves with it."""
-    shift = run_at - job.run_at
-    start_before = job.start_before + shift if job.start_before else None
-    return replace(job, run_at=run_at, start_before=start_before, pinned=job.of_schedule or None)
-
-
-def revived(job: Job, now: datetime, run_at: datetime, owner: str) -> Job:
-    """Return a job with an outcome as one that goes again, from its first attempt on.
-
-    Nothing is left of its former life, above all no `expires_at`: the table would delete a job that waits. `owner`,
-    which nobody else draws, tells this write from that of another who sends the job again at the same moment.
-    """
-    return replace(
-        moved(job, run_at),
-        state=State.SCHEDULED,
-        revived_at=now,
-        pinned=None,
-        attempt=0,
-        owner=owner,
-        lease_until=None,
-        started_at=None,
-        finished_at=None,
-        result=None,
-        error=None,
-        reason=None,
-        expires_at=None,
-    )
 
 
 def key_of(job_id: str) -> tuple[str, str] | None:

@@ -1,16 +1,16 @@
-"""How long an attempt may take and how many there are: the job's word, else its handler's, else the default."""
+"""What governs the attempts of a job: its own word (or its schedule's), else its handler's, else the default."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 
-from onthedot.rules.jobs import Job
+from onthedot.rules.jobs import Job, Retry
+from onthedot.rules.retry import Backoff
 
 DEFAULT_TIMEOUT = timedelta(seconds=60)
+DEFAULT_ATTEMPTS = 5
 MOST_ATTEMPTS = 50
 """What a job or handler may ask for: SQS gives up on a message only after more receives than that."""
-ATTEMPTS_MADE = 1
-"""A failed attempt ends its job; retries are not made yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,14 @@ class Policy:
     """What governs the attempts of one job."""
 
     timeout: timedelta = DEFAULT_TIMEOUT
-    max_attempts: int = ATTEMPTS_MADE
+    max_attempts: int = DEFAULT_ATTEMPTS
+    backoff: Backoff = field(default_factory=Backoff)
+
+    def said(self, timeout: timedelta | None, retry: Retry) -> "Policy":
+        """Return the policy with what somebody says who goes before it."""
+        said = {name: value for name, value in asdict(retry).items() if value is not None}
+        max_attempts = said.pop("max_attempts", self.max_attempts)
+        return Policy(timeout or self.timeout, max_attempts, replace(self.backoff, **said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +36,7 @@ class Policies:
 
     def of(self, job: Job) -> Policy:
         """Return what governs this job."""
-        policy = self.by_handler.get(job.handler, Policy())
-        return policy if job.timeout is None else Policy(job.timeout, policy.max_attempts)
+        return self.by_handler.get(job.handler, Policy()).said(job.timeout, job.retry or Retry())
 
     @property
     def longest_timeout(self) -> timedelta:

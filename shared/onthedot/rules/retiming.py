@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from onthedot.rules.instants import MILLISECOND, from_text, to_text
-from onthedot.rules.jobs import Job, State, ended
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.missed import EVER
 from onthedot.rules.planning import MOST_JOBS, beside, same_time
 from onthedot.rules.schedules import Coming, Schedule, coming, mark_of, with_next
 from onthedot.rules.slots import Slot, Timetable, next_slots, slots
+from onthedot.rules.transitions import ended
 from onthedot.rules.zones import SlotsOnRepeat
 
 LOOK_BACK = timedelta(hours=49)

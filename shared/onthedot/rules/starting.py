@@ -25,6 +25,7 @@ class Verdict(StrEnum):
     MINE = "mine"  # this very attempt already won: a repeated call met its own write
     HELD = "held"  # another attempt owns it: the message waits for the rest of the lease
     TAKE_OVER = "take_over"  # its worker died, and attempts are left
+    STOPPED = "stopped"  # its worker died, and somebody had asked it to stop: cancelled
     WORKER_DIED = "worker_died"  # its worker died, and none is left
     OVER = "over"  # it has an outcome, or is gone: dropped
 
@@ -41,9 +42,7 @@ def judge(
         return Verdict.STALE
     if job.run_at > now:
         return Verdict.EARLY
-    if job.start_before is not None and job.start_before < now:
-        return Verdict.LATE
-    return Verdict.DUE
+    return Verdict.LATE if _is_late(job, now) else Verdict.DUE
 
 
 class Standing(StrEnum):
@@ -100,4 +99,12 @@ def _judge_running(job: Job, now: datetime, owner: str, max_attempts: int, max_s
         return Verdict.MINE
     if lease_over_at(job, max_skew) >= now:
         return Verdict.HELD
-    return Verdict.TAKE_OVER if job.attempt < max_attempts else Verdict.WORKER_DIED
+    if job.stop:
+        return Verdict.STOPPED
+    if job.attempt >= max_attempts:
+        return Verdict.WORKER_DIED
+    return Verdict.LATE if _is_late(job, now) else Verdict.TAKE_OVER
+
+
+def _is_late(job: Job, now: datetime) -> bool:
+    return job.start_before is not None and job.start_before < now

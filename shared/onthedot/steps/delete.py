@@ -3,9 +3,10 @@
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
 from onthedot.rules.history import DELETED, Record, of_left_behind, of_pause, of_version
-from onthedot.rules.jobs import Job, State, ended
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.starting import Standing
+from onthedot.rules.transitions import ended
 from onthedot.steps.edit import Mismatch, forget_payload
 from onthedot.steps.finding import FIRST_SLOT, PAST_SLOTS
 from onthedot.steps.ports import World

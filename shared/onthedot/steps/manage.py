@@ -4,14 +4,15 @@ Each is one conditional write. The answer is exact: done, or too late and what t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.jobs import Job, State, ended, moved
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.timing import WRITE
+from onthedot.rules.transitions import ended, moved
 from onthedot.steps.payloads import keep_for, place
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import hand_over, put, write_with_wake
@@ -50,6 +51,13 @@ class Exists:
 @dataclass(frozen=True, slots=True)
 class Changed:
     """Done; the job as it is now."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """The job runs, and is to stop: no further attempt is made, and the handler is told at its next heartbeat."""
 
     job: Job
 
@@ -104,6 +112,21 @@ def cancel_as_read(world: World, job: Job | None) -> Changed | TooLate | None:
     if isinstance(done, Changed):
         pass_turn_on(world, done.job)
     return done
+
+
+def stop(world: World, schedule: str, slot: str) -> Changed | Stopping | TooLate | None:
+    """Take back a scheduled job, or ask a running one to stop; `None` when there is no such job."""
+    for _ in range(TRIES):
+        done = cancel(world, schedule, slot)
+        if done is None or done.job.state is not State.RUNNING:
+            return done
+        if done.job.stop:
+            return Stopping(done.job)
+        stopping = replace(done.job, stop=True)
+        if world.jobs.change(done.job, stopping).won:
+            world.journal.job(Event.JOB_STOPPING, stopping)
+            return Stopping(stopping)
+    raise Unavailable("the job changes faster than it can be stopped; try again")
 
 
 def _create(world: World, give_up_at: datetime, new: NewJob) -> Created | Exists | Unavailable:

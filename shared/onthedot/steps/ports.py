@@ -25,6 +25,9 @@ class Clock(Protocol):
     def token(self) -> str:
         """Return a random text that nobody else draws."""
 
+    def chance(self) -> float:
+        """Return a random number in `[0, 1)`."""
+
     def pause(self) -> None:
         """Wait for a moment, by chance shorter or longer."""
 

@@ -14,10 +14,12 @@ from onthedot.rules.instants import seconds_up
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.policies import Policies
 from onthedot.rules.starting import Verdict, judge
+from onthedot.rules.transitions import WORKER_DIED, failed
+from onthedot.steps.heartbeat import Hold
 from onthedot.steps.ports import World
 from onthedot.steps.put import put
-from onthedot.steps.start import LATE, WORKER_DIED, end_without_attempt, rest_of_lease
-from onthedot.steps.work import Hold, entry_in
+from onthedot.steps.start import LATE, STOPPED, end_without_attempt, rest_of_lease
+from onthedot.steps.work import entry_in
 
 WAIT = timedelta(seconds=60)
 """How long a rescued job waits, for whatever kept the workers from it to pass."""
@@ -35,13 +37,20 @@ def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
             return False
         case Verdict.WORKER_DIED, Job() as job:
             end_without_attempt(world, job, State.DEAD, WORKER_DIED)
+        case Verdict.STOPPED, Job() as job:
+            end_without_attempt(world, job, State.CANCELLED, STOPPED)
         case Verdict.LATE, Job() as job:
             end_without_attempt(world, job, State.SKIPPED, LATE)
         case ((Verdict.DUE | Verdict.EARLY | Verdict.TAKE_OVER), Job() as job):
-            again = replace(job, state=State.SCHEDULED, run_at=_later(world, job), owner=None, lease_until=None)
+            again = _again(job, _later(world, job))
             if put(world, again, partial(world.jobs.change, job)).won:
                 world.journal.job(Event.JOB_RESCUED, again)
     return True
+
+
+def _again(job: Job, run_at: datetime) -> Job:
+    """Return the job due later; one whose worker died has had an attempt that failed."""
+    return replace(job, run_at=run_at) if job.state is State.SCHEDULED else failed(job, run_at, WORKER_DIED, None)
 
 
 def _later(world: World, job: Job) -> datetime:

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from onthedot.rules.events import Event
-from onthedot.rules.jobs import REVIVABLE, Job, State, revived
+from onthedot.rules.jobs import REVIVABLE, Job, State
+from onthedot.rules.transitions import revived
 from onthedot.steps.bulk import Bulk, change_all, count_all
 from onthedot.steps.listing import dead_before
 from onthedot.steps.manage import Changed, TooLate, decide

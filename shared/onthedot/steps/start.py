@@ -10,17 +10,23 @@ from typing import assert_never
 from onthedot.rules.agenda import Entry
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.events import Event
-from onthedot.rules.jobs import Job, State, ended, given_back, started
+from onthedot.rules.jobs import Job, State
 from onthedot.rules.policies import Policies, Policy
 from onthedot.rules.starting import TURN, Standing, Verdict, judge, lease_over_at
+from onthedot.rules.transitions import WORKER_DIED, ended, given_back, taken_over
 from onthedot.steps.pause import pause_the_failing
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
 from onthedot.steps.settle import plan_again
 from onthedot.steps.turns import call_if_free, pass_turn_on, standing_of
 
-WORKER_DIED = "worker died"
 LATE = "late"
+STOPPED = "stopped"
+ENDED = {
+    State.DEAD: Event.JOB_DEAD,
+    State.CANCELLED: Event.JOB_CANCELLED,
+    State.SKIPPED: Event.JOB_SKIPPED,
+}
 CHANGES_TRIED = 50
 """How often the end of an attempt is written anew; with the SDK's own tries this takes some 15 s."""
 
@@ -130,6 +136,8 @@ def _refused(world: World, entry: Entry, job: Job, policy: Policy, owner: str, n
             return _take_over(world, job, policy, owner, now)
         case Verdict.WORKER_DIED:
             return end_without_attempt(world, job, State.DEAD, WORKER_DIED)
+        case Verdict.STOPPED:
+            return end_without_attempt(world, job, State.CANCELLED, STOPPED)
         case Verdict.LATE:
             return end_without_attempt(world, job, State.SKIPPED, LATE)
         case Verdict.DUE:
@@ -165,11 +173,11 @@ def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) 
 
 
 def _stopped(world: World, job: Job, state: State, reason: str) -> Start:
-    """End an attempt whose handler shall not be called; the lease keeps others away meanwhile."""
-    after = ended(job, state, world.clock.now(), world.timing.retention, reason=reason)
+    """End a job whose handler shall not be called, its start not counted; the lease keeps others away meanwhile."""
+    after = ended(given_back(job), state, world.clock.now(), world.timing.retention, reason=reason)
     if not change_while_ours(world, job, after).won:
         return LOOK_AGAIN
-    world.journal.job(Event.JOB_CANCELLED if state is State.CANCELLED else Event.JOB_SKIPPED, after)
+    world.journal.job(ENDED[state], after)
     return Drop(Verdict.OVER)
 
 
@@ -199,7 +207,7 @@ def _superseded(world: World, job: Job) -> Start:
 
 def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:
     lease_until = now + policy.timeout + world.timing.margin
-    written = world.jobs.change(job, started(job, owner, now, lease_until))
+    written = world.jobs.change(job, taken_over(job, owner, now, lease_until))
     if not written.won or written.job is None:
         return LOOK_AGAIN
     return _begin(world, Event.JOB_TAKEN_OVER, written.job, policy, now)
@@ -207,10 +215,10 @@ def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime
 
 def end_without_attempt(world: World, job: Job, state: State, reason: str) -> Start:
     """End a job that will not be tried (again), unless it has changed since; then the message is worth another look."""
-    error = reason if state is State.DEAD else None
+    error = WORKER_DIED if job.state is State.RUNNING else None
     after = ended(job, state, world.clock.now(), world.timing.retention, error=error, reason=reason)
     if not world.jobs.change(job, after).won:
         return LOOK_AGAIN
-    world.journal.job(Event.JOB_DEAD if state is State.DEAD else Event.JOB_SKIPPED, after)
+    world.journal.job(ENDED[state], after)
     follow_up(world, after)
     return Drop(Verdict.OVER)

@@ -3,23 +3,18 @@
 A message is acknowledged only when it has nothing more to tell. In doubt it comes back, and the table decides again.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Protocol
 
 from onthedot.messages import read_job
 from onthedot.rules.agenda import Entry
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import seconds_up
-from onthedot.rules.jobs import Job
 from onthedot.rules.policies import Policies
 from onthedot.steps.finish import Ending, Failure, finish
+from onthedot.steps.heartbeat import Hold, Pulse
 from onthedot.steps.ports import World
 from onthedot.steps.start import Attempt, Drop, Wait, give_back, is_too_slow, rest_of_lease, start
-
-Hold = Callable[[int], None]
-"""Hides the message for so many seconds; it is not acknowledged."""
 
 
 class Runner(Protocol):
@@ -28,7 +23,7 @@ class Runner(Protocol):
     def policies(self) -> Policies:
         """Return what the handlers say of their attempts."""
 
-    def run(self, job: Job, payload: str, timeout: timedelta) -> Ending:
+    def run(self, attempt: Attempt, payload: str, pulse: Pulse) -> Ending:
         """Call the job's handler, and return how that ended."""
 
 
@@ -68,19 +63,21 @@ def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Work
     try:
         payload = world.payloads.text(attempt.job)
     except LookupError as error:
-        return _finished(world, attempt.job, Failure(str(error), "payload gone"))
+        return _finished(world, attempt, Failure(str(error), "payload gone", final=True))
     except Unavailable:
         return _given_back(world, attempt, hold)
     if is_too_slow(world, attempt):
         return _given_back(world, attempt, hold)
-    return _finished(world, attempt.job, runner.run(attempt.job, payload, attempt.policy.timeout))
+    pulse = Pulse(world, attempt, hold)
+    ending = runner.run(attempt, payload, pulse)
+    return _finished(world, pulse.attempt, ending)
 
 
-def _finished(world: World, job: Job, ending: Ending) -> Worked:
+def _finished(world: World, attempt: Attempt, ending: Ending) -> Worked:
     """Finish the attempt. A stuck handler is told of even if that fails, or it would go on in the next invocation."""
     stuck = isinstance(ending, Failure) and ending.stuck
     try:
-        return Worked(finish(world, job, ending), stuck)
+        return Worked(finish(world, attempt, ending), stuck)
     except Exception:
         if not stuck:
             raise

@@ -36,6 +36,9 @@ class Clock:
     def token(self) -> str:
         return f"{next(self.tokens):024x}"
 
+    def chance(self) -> float:
+        return 0.5
+
     def pause(self) -> None:
         """Wait for nothing."""
 

@@ -14,7 +14,8 @@ from tests.unit.http.memory import START, Api
 
 from onthedot.http.models import JobList
 from onthedot.rules.agenda import Entry
-from onthedot.rules.jobs import State, ended
+from onthedot.rules.jobs import State
+from onthedot.rules.transitions import ended
 from onthedot.steps import listing
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from onthedot.http.flags import DryRunQuery
 from onthedot.http.preview_models import PreviewRequest
 from onthedot.http.schedule_models import (
-    DryRunQuery,
     PauseRequest,
     ScheduleJobsQuery,
     SchedulePatch,

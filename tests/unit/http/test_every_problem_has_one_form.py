@@ -120,7 +120,8 @@ def test_an_id_that_no_job_can_have_is_a_404(api: Api, job_id: str) -> None:
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/x", "/health", "/openapi.json"])
 def test_an_unknown_or_repeated_query_parameter_is_a_400(api: Api, path: str) -> None:
     assert is_problem(api.call("GET", path, query={"verbose": "1"}), 400)
-    assert is_problem(api.call("DELETE", "/jobs/x", query={"stop": "true"}), 400)
+    assert is_problem(api.call("DELETE", "/jobs/x", query={"stop": "1"}), 400)
+    assert is_problem(api.call("PATCH", "/jobs/x", query={"stop": "true"}), 400)
     assert is_problem(api.call("GET", "/jobs", query={"limit": ["1", "2"]}), 400)
 
 

@@ -42,7 +42,7 @@ def test_a_group_is_listed_whole_and_the_rest_is_not(lab: Lab) -> None:
 
 
 def test_what_is_dead_or_due_is_found(lab: Lab) -> None:
-    create(lab, 20, handler="no.such.handler")
+    create(lab, 20, handler="no.such.handler", retry={"max_attempts": 1})
     due = ids(lab, due_from="2027-01-04T08:01:35Z", due_to="2027-01-04T08:01:45Z")
     assert sorted(due) == sorted(f"j{number}" for number in range(5, 15))
     lab.advance(minutes=3)

@@ -10,7 +10,8 @@ from tests.unit.http.memory import START, Answer, Api
 
 from onthedot.rules.errors import Throttled
 from onthedot.rules.events import Event
-from onthedot.rules.jobs import State, ended
+from onthedot.rules.jobs import State
+from onthedot.rules.transitions import ended
 from onthedot.steps import bulk
 
 

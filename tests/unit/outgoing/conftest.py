@@ -24,7 +24,7 @@ KEY = "0f343b0931126a20f133d67c2b018a3b"
 def a_job(payload: Any, seconds: float = 10) -> Job:
     """Return a job with so many seconds left, from now on."""
     ends_at = time.monotonic() + seconds
-    return Job("j", payload, 1, KEY, lambda: ends_at - time.monotonic())
+    return Job("j", payload, 1, KEY, lambda: ends_at - time.monotonic(), lambda: None)
 
 
 @dataclass(slots=True)

@@ -126,14 +126,6 @@ def test_of_several_addresses_the_first_that_answers_is_taken(world: World) -> N
     assert world.reached == [(PUBLIC, 443)]
 
 
-def test_an_address_in_a_url_is_proved_by_its_certificate(world: World) -> None:
-    assert world.deliver({"url": f"https://{PUBLIC}:8443/"}) == {"status": 200}
-    assert (world.reached, world.server.names) == ([(PUBLIC, 8443)], [None])
-    world.names["1.1.1.1"] = ["1.1.1.1"]
-    with pytest.raises(NotDelivered, match="SSLCertVerificationError"):
-        world.deliver({"url": "https://1.1.1.1/"})
-
-
 def test_who_cannot_prove_the_hosts_name_gets_nothing(world: World) -> None:
     with pytest.raises(NotDelivered, match="SSLCertVerificationError"):
         world.deliver({"url": "https://third.example.com/", "body": "private"})
