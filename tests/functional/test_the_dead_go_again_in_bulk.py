@@ -16,8 +16,9 @@ from tests.support.proving import IN_FULL
 from onthedot import wiring
 from onthedot.rules.instants import shown
 from onthedot.rules.jobs import Job, Payload, State
-from onthedot.steps import bulk
+from onthedot.steps import bulk, listing
 from onthedot.steps.manage import cancel
+from onthedot.steps.put import hand_over
 
 MINUTE = timedelta(minutes=1)
 DEAD, MOST = (5_000, 500) if IN_FULL else (45, 20)
@@ -141,6 +142,29 @@ def test_jobs_that_die_anew_do_not_keep_a_loop_going(lab: Lab, monkeypatch: pyte
     assert counts == [10, 10, 5]
     assert retry(lab, before=before) == {"count": 0, "more": False}
     assert set(states(lab)) == {("test.meanwhile", "dead")}
+
+
+def test_one_call_sends_no_job_twice_though_it_dies_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sent again and dead anew while the call went on, it stood at the end of the list, and was sent once more."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(listing, "READ_AT_ONCE", 2)
+    monkeypatch.setattr(listing, "LEAST_AT_ONCE", 2)
+    dead(lab, 6, ("test.meanwhile",))
+    SCRIPT.meanwhile = give_up
+
+    def and_run(world: Any, jobs: Any) -> None:
+        hand_over(world, jobs)
+        lab.time.shift(1)
+        lab.settle()
+
+    monkeypatch.setattr("onthedot.steps.revive.hand_over", and_run)
+    assert retry(lab) == {"count": 6, "more": False}
+    assert Counter(ran()) == {f"j{n}": 1 for n in range(6)}
+
+
+def test_a_job_that_died_by_a_clock_that_is_ahead_is_found(lab: Lab) -> None:
+    bury(lab, [corpse("j1", lab.now() + timedelta(seconds=2))])
+    assert retry(lab, dry_run=True) == retry(lab) == {"count": 1, "more": False}
 
 
 def test_exactly_as_many_as_fit_into_a_call_are_no_more(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,15 +108,19 @@ def _candidates(world: World, wanted: Wanted, after: str, at_once: int) -> Looke
     return _of_index(world, Index.AGENDA, partitions, _due_bounds(world, wanted, after), at_once)
 
 
-def dead_before(world: World, handler: str | None, before: datetime) -> Iterator[Job | None]:
+def dead_before(world: World, handler: str | None, before: datetime | None) -> Iterator[Job | None]:
     """Return the dead jobs, of one handler or of all, that died before an instant; `None` for each that was another's.
 
+    Those that went again since the search began, and have died anew, are left out. One that just died is found, also
+    when its worker's clock is ahead.
     Order: the oldest death first.
     """
     wanted, now = Wanted(handler=handler, state=State.DEAD), world.clock.now()
+    until = to_text(before) if before else END
     partitions = shard_names(world.shards.all(), world.shard_count)
-    for _, job in _of_index(world, Index.DEAD, partitions, (START, to_text(before)), READ_AT_ONCE, handler):
-        yield job if job is not None and wanted.takes(job, now) else None
+    for _, job in _of_index(world, Index.DEAD, partitions, (START, until), READ_AT_ONCE, handler):
+        is_meant = job is not None and wanted.takes(job, now) and (job.revived_at is None or job.revived_at < now)
+        yield job if is_meant else None
 
 
 def pending_of_group(world: World, group: str) -> Iterator[Job | None]:

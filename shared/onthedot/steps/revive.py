@@ -47,7 +47,7 @@ def revive(world: World, schedule: str, slot: str) -> Changed | TooLate | Payloa
 
 def revivable(world: World, wanted: Dead) -> Bulk:
     """Count the dead jobs that would go again."""
-    return count_all(world, dead_before(world, wanted.handler, wanted.before or world.clock.now()))
+    return count_all(world, dead_before(world, wanted.handler, wanted.before))
 
 
 def revive_dead(world: World, wanted: Dead) -> Bulk:
@@ -61,7 +61,7 @@ def revive_dead(world: World, wanted: Dead) -> Bulk:
         done = _revive(world, job, DEAD, now + number * wanted.step)
         return done.job if isinstance(done, Changed) else None
 
-    found = dead_before(world, wanted.handler, wanted.before or now)
+    found = dead_before(world, wanted.handler, wanted.before)
     return change_all(world, found, change, partial(hand_over, world))
 
 

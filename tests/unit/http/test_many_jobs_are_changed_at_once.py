@@ -137,6 +137,20 @@ def test_a_call_stops_in_time_and_says_that_there_is_more(api: Api, monkeypatch:
     assert states(api) == {"dead": 400 - count, "scheduled": count}
 
 
+def test_no_write_is_begun_when_the_time_is_over(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One part of fifty, each of which took a second, would have outlived the gateway."""
+    fill(api, 100, State.DEAD)
+    change, started = api.jobs.__class__.change, api.clock.time
+
+    def takes_long(jobs: Any, before: Any, after: Any) -> Any:
+        api.clock.time += timedelta(seconds=1)
+        return change(jobs, before, after)
+
+    monkeypatch.setattr(type(api.jobs), "change", takes_long)
+    assert done(retry(api)) == (21, True)
+    assert api.clock.time - started == timedelta(seconds=21)
+
+
 def test_what_was_done_is_told_when_the_database_fails_in_the_midst(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(api, 120, State.DEAD)
     left = iter(range(70))
