@@ -1,1 +1,7 @@
-"""What is measured, never asserted: these machines are noisy."""
+"""What is measured, never asserted: these machines are noisy. `python -m benchmarks.NAME` finds the code by itself."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / folder) for folder in ("shared", "functions")]

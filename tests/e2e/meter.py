@@ -41,7 +41,13 @@ class Meter:
         params["ReturnConsumedCapacity"] = "INDEXES"
 
     def count(self, parsed: dict[str, Any], **_: Any) -> None:
-        """Add what a call cost; a transaction tells it for each table."""
-        if self.step:
+        """Add what a call cost; a transaction tells it for each table.
+
+        A refused write tells nothing, and costs a unit for each KB of the item that refused it: one, here.
+        Source: DynamoDB's developer guide, "Condition expressions" and "Provisioned capacity mode" (read 2026-11-30).
+        """
+        if self.step and "Error" in parsed:
+            self.units[self.step] += 1
+        elif self.step:
             told = parsed["ConsumedCapacity"]
             self.units[self.step] += sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))

@@ -1,9 +1,10 @@
-"""What a slot of a schedule costs, from its planning to its success: less for each, the more are planned at once.
+"""What a slot of a schedule costs, from its planning to its outcome: less for each, the more are planned at once.
 
 `pytest -s tests/e2e/test_a_slot_costs_ten_write_units.py` prints the figures.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.e2e.deployed import Deployed
@@ -18,7 +19,7 @@ from onthedot.rules.policies import Policies
 from onthedot.steps.finish import Success, finish
 from onthedot.steps.plan import plan
 from onthedot.steps.ports import World
-from onthedot.steps.start import Attempt, start
+from onthedot.steps.start import Attempt, Drop, Start, start
 
 pytestmark = pytest.mark.e2e
 
@@ -82,3 +83,58 @@ def test_who_finds_everything_planned_writes_nothing(world: World, meter: Meter)
     with meter.of("again"):
         plan(world, schedule, schedule.planned_until, lambda: True)
     assert meter.units["again"] == 0
+
+
+def started(world: World, meter: Meter, job: Job, step: str) -> Start:
+    """Count what it costs to start a job as it is now."""
+    there = world.jobs.get(*job.key)
+    assert there is not None
+    assert there.wake is not None
+    with meter.of(step):
+        return start(world, Entry(there.wake, *there.key), Policies())
+
+
+def ended(world: World, meter: Meter, attempt: Start, step: str) -> None:
+    """Count what it costs to end an attempt well."""
+    assert isinstance(attempt, Attempt)
+    with meter.of(step):
+        assert finish(world, attempt, Success("null"))
+
+
+@pytest.mark.parametrize(("overlap", "units"), [("allow", 10), ("skip", 12), ("wait", 12)])
+def test_a_slot_whose_turn_is_free(world: World, meter: Meter, overlap: str, units: int) -> None:
+    """The turn is taken by one write, and given back by another."""
+    [job] = planned(world, meter, f"free-{overlap}", 1, overlap=overlap)
+    lived(world, meter, job)
+    print(f"\n{overlap}, free: {meter.units}, {sum(meter.units.values()):g} in all")
+    turn = 0 if overlap == "allow" else 1
+    assert meter.units == {"plan": 7, "start": 1 + turn, "finish": 2 + turn}
+    assert sum(meter.units.values()) == units
+
+
+def test_a_slot_that_is_skipped_since_another_runs(world: World, meter: Meter) -> None:
+    """Its start, the turn that is refused, and its outcome: 4, and 7 when it was planned alone."""
+    first, second = planned(world, meter, "held", 2, overlap="skip")
+    holder = started(world, meter, first, "holder")
+    assert isinstance(started(world, meter, second, "skipped"), Drop)
+    print(f"\nskip, held: {7 + meter.units['skipped']:g} in all")
+    assert meter.units["skipped"] == 1 + 1 + 2
+    ended(world, meter, holder, "end")
+
+
+def test_a_slot_that_waits_once(world: World, meter: Meter) -> None:
+    """Two starts, the turn that is refused, its place in the line, back to the agenda twice, its turn, its outcome."""
+    first, second = planned(world, meter, "waits", 2, overlap="wait")
+    holder = started(world, meter, first, "holder")
+    assert isinstance(started(world, meter, second, "waits"), Drop)
+    there = world.jobs.get(*second.key)
+    assert there is not None
+    world.jobs.change(there, replace(there, run_at=world.clock.now()))  # a minute later
+    assert isinstance(started(world, meter, second, "looks"), Drop)
+    ended(world, meter, holder, "called")
+    attempt = started(world, meter, second, "runs")
+    ended(world, meter, attempt, "finish")
+    units = meter.units | {"called": meter.units["called"] - 3}
+    alone = 7 + sum(units[step] for step in ("waits", "called", "runs", "finish"))
+    print(f"\nwait, once: {units}, {alone:g} in all")
+    assert units == {"plan": 10, "holder": 2, "waits": 1 + 1 + 1 + 3, "looks": 5, "called": 3, "runs": 2, "finish": 3}

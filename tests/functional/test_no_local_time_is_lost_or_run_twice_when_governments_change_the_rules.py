@@ -26,6 +26,8 @@ VANCOUVER: Place = ("America/Vancouver", [("2026-11-01T09:00", -8), ("2027-03-14
 """As it was before British Columbia kept summer time for good: it is 16:00Z at 09:00, and was to be 17:00Z."""
 CASABLANCA: Place = ("Africa/Casablanca", [("2026-09-20T01:00", 1)])
 """As if Morocco had stayed an hour ahead of UTC: it is 09:00Z at 09:00, and was to be 08:00Z."""
+BEIRUT: Place = ("Asia/Beirut", [("2022-10-29T21:00", 2), ("2023-04-20T22:00", 3)])
+"""As it was said to be for two days: it is 06:00Z at 09:00 from 26 March on, and was to be 07:00Z."""
 DAY = "2027-01-04"
 FIXED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "daily": ({"cron": "0 9 * * *"}, ("09:00",)),
@@ -53,6 +55,13 @@ def begin(lab: Lab, text: str) -> None:
     """Begin at another instant than labs do."""
     lab.time.move_to(datetime.fromisoformat(text).replace(tzinfo=UTC))
     lab.next_tick = lab.now().replace(second=0) + timedelta(minutes=1)
+
+
+def until(lab: Lab, instant: datetime) -> None:
+    """Let a database be in use until an instant; its first tick comes at once."""
+    lab.tick()
+    lab.next_tick = lab.now().replace(second=0, microsecond=0) + timedelta(minutes=1)
+    lab.advance(seconds=(instant - lab.now()).total_seconds())
 
 
 def ran_local(name: str) -> Counter[str]:
@@ -110,6 +119,31 @@ def test_what_moved_is_told_once_and_nothing_else(lab: Lab, monkeypatch: pytest.
     with new_database():
         lab.advance(minutes=80)
     assert ran_local("moves") == once("09:00")
+
+
+@pytest.mark.parametrize("days", [("24T10:00", "24T20:00"), ("24T10:00", "26T05:00"), ("25T21:50", "25T22:10")])
+def test_a_change_that_is_put_off_and_withdrawn_within_days_costs_no_local_time(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, days: tuple[str, str]
+) -> None:
+    """Beirut, March 2023: two days before the clocks went forward that was put off by a month, and then it was not."""
+    begin(lab, "2023-03-24T05:00:30")
+    names, notes = {"nine": "0 9 * * *", "gap": "30 0 * * *", "midnight": "0 0 * * *"}, told(monkeypatch)
+    put_off, withdrawn = (datetime.fromisoformat(f"2023-03-{day}").replace(tzinfo=UTC) for day in days)
+    with database("2023.1"):
+        for name, expression in names.items():
+            put(name, zone=BEIRUT[0], cron=expression)
+        until(lab, put_off)
+    with database("2023.2", zone_with(*BEIRUT)):
+        until(lab, withdrawn)
+    with database("2023.3"):
+        until(lab, datetime(2023, 3, 27, 20, tzinfo=UTC))
+        for name, local in {"nine": "09:00", "gap": "00:30", "midnight": "00:00"}.items():
+            first = 24 if name == "nine" else 25
+            assert ran_local(name) == {f"2023-03-{day}T{local}": 1 for day in range(first, 28)}, name
+            assert lost(lab, name) == []
+    moves = Counter(name for event, name, *_ in notes if event is Event.SCHEDULE_MOVED)
+    assert set(moves) <= names.keys()
+    assert max(moves.values(), default=0) <= 2, "there and back"
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -1,7 +1,7 @@
 """A ledger covers exactly the slots that should have been, and all jobs: in order, none twice, whatever the window."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -17,6 +17,8 @@ from onthedot.rules.ledger import A_DAY, MOVED, NOT_PLANNED, PAUSED, Past, Range
 
 START = instant("2027-01-04T08:00:00")
 LENGTH = 40
+AS_NOW, AS_OF_OLD = "2027-01-04T08:00:00+00:00", "2027-01-04T09:00:00+01:00"
+"""Local times by the database in use and by another: their offsets tell."""
 WHOLE = START - MILLISECOND, START + LENGTH * MINUTE
 Fate = tuple[str, str | None]
 
@@ -26,7 +28,7 @@ def minute(number: int) -> datetime:
 
 
 def job(number: int, state: State = State.SUCCEEDED, reason: str | None = None) -> Job:
-    return a_job(schedule="schedule#s", slot=to_text(minute(number)), state=state, reason=reason, local_slot="then")
+    return a_job(schedule="schedule#s", slot=to_text(minute(number)), state=state, reason=reason, local_slot=AS_NOW)
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ class Life:
 
     def rows(self, after: datetime, until: datetime) -> list[Row]:
         """Return the ledger of a window."""
-        jobs = [one for one in self.jobs if after < from_text(one.slot) <= until]
-        return list(ledger(self.past, jobs, after, until))
+        jobs = [one for one in self.jobs if after < from_text(one.slot)]
+        before = [one for one in self.jobs if from_text(one.slot) <= after]
+        return list(ledger(self.past, jobs, after, until, before[-1] if before else None))
 
     def expected(self) -> set[datetime]:
         """Return the slots that should have been, by counting minutes."""
@@ -59,7 +62,14 @@ class Life:
                 return "skipped", span.reason
         if at > self.past.planned_until:
             return "pending", NOT_PLANNED
-        return ("skipped", MOVED) if any(at - moved < A_DAY for moved in self.past.moved_at) else ("missing", None)
+        moved = any(at - moved < A_DAY for moved in self.past.moved_at) and not self.both_agree(at)
+        return ("skipped", MOVED) if moved else ("missing", None)
+
+    def both_agree(self, at: datetime) -> bool:
+        """Tell whether the jobs on both sides of an instant are where this database would have them."""
+        earlier = [one for one in self.jobs if from_text(one.slot) < at]
+        later = [one for one in self.jobs if from_text(one.slot) > at]
+        return bool(earlier and later) and {earlier[-1].local_slot, later[0].local_slot} == {AS_NOW}
 
     def told(self, rows: Sequence[Row]) -> list[tuple[datetime, Fate]]:
         """Return each slot that rows speak of, and what they say of it."""
@@ -86,7 +96,10 @@ def lives(draw: st.DrawFn) -> Life:
     skipped = [Range(minute(first), minute(first + more), why) for first, more, why in draw(st.lists(spans))]
     skipped = list({span.first: span for span in skipped}.values())
     jobs = [
-        job(number, draw(st.sampled_from(State)), draw(st.sampled_from([None, "late"])))
+        replace(
+            job(number, draw(st.sampled_from(State)), draw(st.sampled_from([None, "late"]))),
+            local_slot=draw(st.sampled_from([AS_NOW, AS_NOW, AS_OF_OLD])),
+        )
         for number in sorted(draw(st.sets(at)))
     ]
     moved_at = draw(st.sampled_from([[], [minute(0) - A_DAY + MINUTE], [minute(0) + 9 * A_DAY]]))
@@ -150,3 +163,17 @@ def test_what_is_planned_and_has_nothing_is_missing(planned: int, kind: str) -> 
     past = Past([Term(cron("*/5 * * * *"), minute(0), minute(9))], [], minute(planned))
     [row] = ledger(past, [], minute(0), minute(9))
     assert (row.first, row.local, row.count, row.kind) == (minute(5), "2027-01-04T08:05:00+00:00", 1, kind)
+
+
+@pytest.mark.parametrize("broken", [None, 0, 8])
+def test_a_slot_that_was_lost_before_a_move_is_missing_where_both_databases_agree(broken: int | None) -> None:
+    """Whatever had no job before another database came was told to have moved, a lost slot of weeks before, too."""
+    jobs = [job(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 9)]
+    jobs = [replace(one, local_slot=AS_OF_OLD) if broken == number else one for number, one in enumerate(jobs)]
+    past = Past([Term(cron("* * * * *"), minute(-1), minute(9))], [], minute(9), [minute(0) + 9 * A_DAY])
+    kinds = [row.kind for row in ledger(past, jobs, minute(-1), minute(9)) if not row.job]
+    assert kinds == ["missing"], "what lies elsewhere says nothing of it"
+    for side in (4, 5):
+        differs = [replace(one, local_slot=AS_OF_OLD) if n == side else one for n, one in enumerate(jobs)]
+        rows = [row for row in ledger(past, differs, minute(-1), minute(9)) if not row.job]
+        assert [(row.kind, row.reason) for row in rows] == [("skipped", MOVED)]

@@ -6,6 +6,9 @@
 
 A slot is expected by the version in force at its time. It has its job, or it lies in a range that was skipped or in a
 pause. One that is not planned yet is said to be so; one that has none of these is missing, which must not occur.
+
+Before another time zone database came, slots were elsewhere, and only that one knows where. What it made tells: a job
+has the offset of its local time. Between two jobs that this database would give the same offsets, both agree.
 """
 
 from collections import deque
@@ -15,10 +18,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter, itemgetter
+from zoneinfo import ZoneInfo
 
 from onthedot.rules.instants import from_text
 from onthedot.rules.jobs import Job
 from onthedot.rules.slots import Slot, Timetable, slots
+from onthedot.rules.zones import offset_at
 
 PAUSED = "its schedule was paused"
 NOT_PLANNED = "not planned yet"
@@ -80,38 +85,50 @@ class Row:
     job: Job | None = None
 
 
-def ledger(past: Past, jobs: Iterable[Job], after: datetime, until: datetime) -> Iterator[Row]:
+def ledger(
+    past: Past, jobs: Iterable[Job], after: datetime, until: datetime, before: Job | None = None
+) -> Iterator[Row]:
     """Return what became of the slots after one instant, up to another and with it. Order: by slot.
 
-    `jobs` are those of the slots between the two. Order: by slot.
+    `jobs` are those of the slots from the first on; no more than one of those beyond the second is asked for. `before`
+    is the last one of the slots before. Order: by slot.
     """
-    for fate, alike in groupby(_fates(past, iter(jobs), after, until), key=itemgetter(0)):
+    for fate, alike in groupby(_fates(past, iter(jobs), after, until, before), key=itemgetter(0)):
         yield _of_job(fate) if isinstance(fate, Job) else _without_job(fate, [slot for _, slot in alike if slot])
 
 
-def _fates(past: Past, jobs: Iterator[Job], after: datetime, until: datetime) -> Iterator[tuple[Fate, Slot | None]]:
+def _fates(
+    past: Past, jobs: Iterator[Job], after: datetime, until: datetime, before: Job | None
+) -> Iterator[tuple[Fate, Slot | None]]:
     """Return each slot that was expected with its fate, and each job in its place, expected or not."""
     why_skipped, job = _in_order(past.skipped), next(jobs, None)
-    for slot in _expected(past, after, until):
+    for slot, zone in _expected(past, after, until):
         while job is not None and from_text(job.slot) < slot.instant:
             yield job, None
-            job = next(jobs, None)
+            before, job = job, next(jobs, None)
         if job is not None and from_text(job.slot) == slot.instant:
             yield job, slot
-            job = next(jobs, None)
+            before, job = job, next(jobs, None)
         else:
-            yield _fate(past, slot.instant, why_skipped(slot.instant)), slot
-    while job is not None:
+            agreed = bool(past.moved_at) and _is_as_in(zone, before) and _is_as_in(zone, job)
+            yield _fate(past, slot.instant, why_skipped(slot.instant), agreed=agreed), slot
+    while job is not None and from_text(job.slot) <= until:
         yield job, None
         job = next(jobs, None)
 
 
-def _expected(past: Past, after: datetime, until: datetime) -> Iterator[Slot]:
+def _expected(past: Past, after: datetime, until: datetime) -> Iterator[tuple[Slot, ZoneInfo]]:
     """Return the slots that should have been; terms that overlap, since clocks differ, have each slot once."""
     for term in past.terms:
         for slot in slots(term.timetable, max(after, term.since), min(until, term.until)):
             after = slot.instant
-            yield slot
+            yield slot, term.timetable.zone
+
+
+def _is_as_in(zone: ZoneInfo, job: Job | None) -> bool:
+    """Tell whether a job stands for the local time that the database in use has at its slot, too."""
+    local = datetime.fromisoformat(job.local_slot) if job is not None and job.local_slot else None
+    return job is not None and local is not None and local.utcoffset() == offset_at(from_text(job.slot), zone)
 
 
 def _in_order(skipped: Iterable[Range]) -> Callable[[datetime], str | None]:
@@ -127,12 +144,12 @@ def _in_order(skipped: Iterable[Range]) -> Callable[[datetime], str | None]:
     return why
 
 
-def _fate(past: Past, at: datetime, why_skipped: str | None) -> tuple[Kind, str | None]:
+def _fate(past: Past, at: datetime, why_skipped: str | None, *, agreed: bool) -> tuple[Kind, str | None]:
     if why_skipped is not None:
         return Kind.SKIPPED, why_skipped
     if at > past.planned_until:
         return Kind.PENDING, NOT_PLANNED
-    moved = any(at - moved_at < A_DAY for moved_at in past.moved_at)
+    moved = not agreed and any(at - moved_at < A_DAY for moved_at in past.moved_at)
     return (Kind.SKIPPED, MOVED) if moved else (Kind.MISSING, None)
 
 

@@ -81,12 +81,14 @@ def newest_slots(world: World, schedule: str, most: int) -> Iterator[Job]:
         before = jobs[-1].slot
 
 
-def jobs_between(world: World, schedule: str, after: datetime, until: datetime) -> Iterator[Job]:
+def jobs_between(
+    world: World, schedule: str, after: datetime, until: datetime, at_once: int = READ_AT_ONCE
+) -> Iterator[Job]:
     """Return the jobs of the slots after one instant, up to another and with it. Order: by slot."""
     position, last, full = to_text(after), min(to_text(until), PAST_SLOTS), True
     while full:
-        jobs = world.indexes.of_schedule(schedule, position, READ_AT_ONCE)
-        full = len(jobs) == READ_AT_ONCE
+        jobs = world.indexes.of_schedule(schedule, position, at_once)
+        full = len(jobs) == at_once
         for job in jobs:
             position = job.slot
             if job.slot > last:

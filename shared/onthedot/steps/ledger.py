@@ -8,12 +8,14 @@ from typing import Any
 
 from onthedot.rules.events import Event
 from onthedot.rules.history import MOVED, PAUSE, SKIPPED, VERSION, Record
-from onthedot.rules.instants import MILLISECOND, from_text
+from onthedot.rules.instants import MILLISECOND, from_text, to_text
+from onthedot.rules.jobs import Job
 from onthedot.rules.ledger import PAUSED, Kind, Past, Range, Row, Term, ledger
+from onthedot.rules.missed import EVER
 from onthedot.rules.reading import read_fields
 from onthedot.rules.schedules import OnResume, Pause, Schedule
 from onthedot.rules.slots import Timetable
-from onthedot.steps.finding import jobs_between
+from onthedot.steps.finding import FIRST_SLOT, jobs_between
 from onthedot.steps.ports import World
 
 LOOKS = 3
@@ -37,8 +39,9 @@ def ledger_page(world: World, name: str, after: datetime, until: datetime, limit
         past = _past(world, name)
         if past is None:
             return None
-        jobs = jobs_between(world, f"schedule#{name}", after, until)
-        rows = list(islice(ledger(past, jobs, after, until), limit + 1))
+        jobs = jobs_between(world, f"schedule#{name}", after, EVER, at_once=limit + 1)
+        before = _last_before(world, name, after) if past.moved_at else None
+        rows = list(islice(ledger(past, jobs, after, until, before), limit + 1))
         shown = rows[:limit]
         lost = sum(row.count for row in shown if row.kind == Kind.MISSING)
         if not lost:
@@ -47,6 +50,11 @@ def ledger_page(world: World, name: str, after: datetime, until: datetime, limit
     else:
         world.journal.schedule(Event.SLOTS_LOST, name, lost)
     return LedgerPage(shown, shown[-1].last if len(rows) > limit else None)
+
+
+def _last_before(world: World, name: str, after: datetime) -> Job | None:
+    """Return the job of the last slot up to an instant."""
+    return next(iter(world.indexes.newest(f"schedule#{name}", FIRST_SLOT, to_text(after + MILLISECOND), 1)), None)
 
 
 def _past(world: World, name: str) -> Past | None:
