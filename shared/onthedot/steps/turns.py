@@ -10,7 +10,6 @@ and has an outcome, is gone, or was moved to a later time, has not given it back
 """
 
 from dataclasses import replace
-from functools import partial
 
 from onthedot.rules.definitions import Overlap
 from onthedot.rules.errors import Unavailable
@@ -19,7 +18,7 @@ from onthedot.rules.schedules import Schedule
 from onthedot.rules.starting import Standing, is_in_line, judge_schedule
 from onthedot.steps.ports import World
 from onthedot.steps.ports_of_schedules import Allowed, Marked, Slots
-from onthedot.steps.put import put
+from onthedot.steps.put import hand_over
 
 TRIES = 20
 """How often a turn is decided anew; each time somebody else's was cleared or taken."""
@@ -62,10 +61,15 @@ def call_if_free(world: World, job: Job) -> None:
 
 
 def _call(world: World, job: Job, slot: str | None) -> None:
-    """Send the job of the slot that waits; not one that was moved to another time meanwhile."""
+    """Send the job of the slot that waits; not one that was moved to another time meanwhile.
+
+    Its wake stays, so that the message on its way is good still: who dies before this one is sent costs a minute.
+    """
     waiter, now = world.jobs.get(job.schedule, slot) if slot else None, world.clock.now()
     if waiter is not None and waiter.state is State.SCHEDULED and is_in_line(waiter, now):
-        put(world, replace(waiter, run_at=now), partial(world.jobs.change, waiter))
+        after = replace(waiter, run_at=min(waiter.run_at, now))
+        if world.jobs.change(waiter, after).won:
+            hand_over(world, [after])
 
 
 def _give_back(world: World, job: Job) -> str | None:
