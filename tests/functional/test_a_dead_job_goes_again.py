@@ -64,6 +64,22 @@ def test_nothing_of_its_old_life_is_left_in_the_table(lab: Lab) -> None:
     assert made.job.start_before == lab.now() + timedelta(seconds=5), "what bounds its start moves along"
 
 
+def test_its_former_attempts_and_a_wish_to_stop_are_forgotten(lab: Lab) -> None:
+    """Their errors are told until it goes again; left, they would count against its attempts, or stop it at once."""
+    request = {"id": "j1", "handler": "test.fail", "retry": {"max_attempts": 2, "first": 1}}
+    assert lab.call("POST", "/jobs", request).status == 201
+    lab.advance(minutes=1)
+    died = lab.job("j1")
+    assert (died["state"], [one["number"] for one in died["attempts"]]) == ("dead", [1, 2])
+    assert all("boom" in one["error"] for one in died["attempts"])
+    bury(lab, [replace(job("j1"), stop=True)])
+    assert retry(lab, "j1").body["attempts"] == []
+    assert (job("j1").past, job("j1").stop) == ((), None)
+    lab.advance(minutes=1)
+    assert [one["number"] for one in lab.job("j1")["attempts"]] == [1, 2]
+    assert [call.attempt for call in RAN] == [1, 2, 1, 2]
+
+
 @pytest.mark.parametrize("state", ["scheduled", "running", "succeeded", "skipped"])
 def test_any_other_job_is_left_and_the_answer_says_what_it_is_and_since_when(lab: Lab, state: str) -> None:
     made = create("j1", 60, start_within=1)
