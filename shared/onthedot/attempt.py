@@ -53,12 +53,13 @@ class Attempts:
 
     def run(self, attempt: Attempt, payload: str, pulse: Pulse) -> Ending:
         """Call the job's handler, and return how that ended."""
-        job, timeout = attempt.job, attempt.policy.timeout
+        job, begun_at = attempt.job, self.now()
         handler = self.handlers.get(job.handler)
         if handler is None:
             known = ", ".join(sorted(self.handlers)) or "none"
             return Failure(f"no handler is named {job.handler!r}; known: {known}"[:MAX_ERROR], "no such handler")
-        running = _Running(self.now, timeout, self.until, pulse, self.now() + timeout)
+        timeout = min(attempt.policy.timeout, self.until - begun_at)
+        running = _Running(self.now, timeout, self.until, pulse, begun_at + timeout)
         return _ran(handler.function, _given(job, payload, running), running)
 
 

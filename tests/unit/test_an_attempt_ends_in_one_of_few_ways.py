@@ -231,6 +231,12 @@ def test_a_heartbeat_gives_no_more_than_the_function_has() -> None:
     assert left == [2.0]
 
 
+def test_one_that_was_promised_more_than_the_function_has_ends_with_it(done: Event) -> None:
+    """Accepted when workers had longer, it was killed by Lambda, and each attempt looked like the death of a worker."""
+    runner = replace(attempts(lambda _: done.wait(30)), until=NOW + timedelta(milliseconds=20))
+    assert run(runner, timeout=900 * SECOND) == Failure("timed out after 0.02 s", "timed out", stuck=True)
+
+
 def test_one_that_beats_in_time_is_not_stopped() -> None:
     def slow(job: Given) -> str:
         for _ in range(8):
