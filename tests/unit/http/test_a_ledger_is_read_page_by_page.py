@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.http.memory import START, Api, event
 
+from onthedot.rules.history import of_move
 from onthedot.rules.instants import from_text, to_text
 from onthedot.rules.jobs import State
 
@@ -89,6 +90,19 @@ def test_pages_neither_split_nor_repeat_a_row(api: Api, limit: int) -> None:
     first = api.call("GET", LEDGER, query={"limit": str(limit)}).body
     assert len(first["items"]) == min(limit, 6)
     assert ("next_cursor" in first) == (limit < 6), "no next_cursor is the only sign of the end"
+
+
+@pytest.mark.parametrize("limit", ["1", "2", "100"])
+def test_a_slot_that_was_lost_before_a_move_is_missing_on_whatever_page(api: Api, limit: str) -> None:
+    """Where a page began with it, nothing was known of the job before, and it passed for one that had moved."""
+    lived(api)
+    at = api.clock.time + timedelta(days=1)
+    api.schedules.records.append(of_move(api.schedules.rows["s"], at, "later", at + timedelta(days=30)))
+    del api.jobs.rows["schedule#s", "2027-01-01T00:02:00.000Z"]
+    kinds = [row["outcome"]["kind"] for row in items(api, limit=limit)]
+    assert (kinds[1], kinds.count("missing")) == ("missing", 1)
+    [row] = items(api, **{"from": "2027-01-01T00:02:00Z", "to": "2027-01-01T00:02:30Z"})
+    assert row["outcome"] == {"kind": "missing"}
 
 
 @pytest.mark.parametrize(
