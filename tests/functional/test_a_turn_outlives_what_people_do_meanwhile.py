@@ -24,7 +24,7 @@ EVERY_FIVE: dict[str, Any] = {"cron": "*/5 * * * *"}
 
 def two_due(lab: Lab, overlap: str = "wait", **fields: Any) -> list[Job]:
     """Return the jobs of two slots that are due, and no message of them."""
-    put("s", overlap=overlap, handler="test.meanwhile", **EVERY_FIVE | fields)
+    put("s", **{"overlap": overlap, "handler": "test.meanwhile", **EVERY_FIVE, **fields})
     lab.time.shift(600)
     lab.purge()
     return list(slots_of("s").values())[:2]
@@ -66,6 +66,19 @@ def test_a_holder_that_is_cancelled_sends_who_waits(lab: Lab) -> None:
     cancel(wiring.world(), *holder.key)
     lab.settle()
     assert ran() == [second.id]
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_the_turn_is_held_while_the_holder_waits_for_its_next_attempt(lab: Lab, moved: bool) -> None:
+    """One that had been moved by hand lost its turn in each long wait, as if it had been moved out of the way."""
+    first, second = two_due(lab, "skip", handler="test.flaky", retry={"first": 1_000, "max_attempts": 2})
+    if moved:
+        reschedule(wiring.world(), *first.key, lab.now(), None)
+    start(first)
+    waiting = now(first)
+    assert (waiting.state, waiting.attempt) == (State.SCHEDULED, 1)
+    start(second)
+    assert (now(second).state, now(second).reason) == (State.SKIPPED, HELD)
 
 
 @pytest.mark.parametrize("overlap", ["skip", "wait"])

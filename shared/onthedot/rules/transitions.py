@@ -40,9 +40,10 @@ def taken_over(job: Job, owner: str, now: datetime, lease_until: datetime) -> Jo
 def failed(job: Job, run_at: datetime, error: str, at: datetime | None) -> Job:
     """Return the job as it waits for its next attempt, after one that failed at a time that is perhaps not known.
 
-    Its owner stays, by whom a repeated finish knows its own write.
+    Its owner stays, by whom a repeated finish knows its own write. Its time is no longer one that somebody gave it.
     """
-    waiting = replace(_remembering(job, error, at), state=State.SCHEDULED, started_at=None, lease_until=None)
+    past = _remembering(job, error, at)
+    waiting = replace(past, state=State.SCHEDULED, pinned=None, started_at=None, lease_until=None)
     return _due(waiting, run_at)
 
 
