@@ -74,14 +74,18 @@ def test_the_schedule_goes_on_beside_it(lab: Lab) -> None:
     assert next_at > lab.now() + timedelta(minutes=8)
 
 
-def test_a_slot_that_the_planner_passed_is_planned_again_when_its_job_goes(lab: Lab) -> None:
-    """A worker stalled between its start and its look at the schedule: the planner left the slot to it, and it went."""
-    put("s", '"one"')
+@pytest.mark.parametrize("fields", [{}, {"ends_at": "2027-01-04T08:01:30Z"}], ids=["goes on", "has ended"])
+def test_a_slot_that_the_planner_passed_is_planned_again_when_its_job_goes(lab: Lab, fields: dict[str, Any]) -> None:
+    """A worker stalled between its start and its look at the schedule: the planner left the slot to it, and it went.
+
+    Where it was the last slot, the schedule had ended, and the slot was lost.
+    """
+    put("s", '"one"', **fields)
     first = slots_of("s")[SLOT]
     lab.time.shift(25)
 
     def an_edit_and_time() -> None:
-        put("s", '"two"')
+        put("s", '"two"', **fields)
         lab.time.shift(40)
         look(row("s"))
         assert slots_of("s")[SLOT].version == 1

@@ -136,11 +136,12 @@ def _mark(local_text: str, fold: int) -> str:
 def with_next(schedule: Schedule, next_slot: Coming | None) -> Schedule:
     """Return the schedule in its place on the index of what is due; with nothing to come it has ended.
 
-    Then no time zone database times it any more, and none will move it.
+    Then no time zone database times it any more, and none will move it. A slot that was given back ends that.
     """
     if next_slot is None:
         return replace(schedule, state=ScheduleState.ENDED, next_at=None, next_local=None, tzdata=None)
-    return replace(schedule, next_at=next_slot.at, next_local=next_slot.local)
+    state = ScheduleState.ACTIVE if schedule.state is ScheduleState.ENDED else schedule.state
+    return replace(schedule, state=state, next_at=next_slot.at, next_local=next_slot.local)
 
 
 def paused(schedule: Schedule, pause: Pause, stamp: str) -> Schedule:
