@@ -43,8 +43,7 @@ class Meter:
     def count(self, parsed: dict[str, Any], **_: Any) -> None:
         """Add what a call cost; a transaction tells it for each table.
 
-        A refused write tells nothing, and costs a unit for each KB of the item that refused it: one, here.
-        Source: DynamoDB's developer guide, "Condition expressions" and "Provisioned capacity mode" (read 2026-11-30).
+        A refused write tells nothing; it is taken to cost a unit for each KB of the item that refused it: one, here.
         """
         if self.step and "Error" in parsed:
             self.units[self.step] += 1
