@@ -32,6 +32,7 @@ def _handlers() -> Iterator[None]:
     """Forget what ran before, and let what still runs end with its test."""
     handlers.RAN.clear()
     handlers.SCRIPT.meanwhile = handlers.SCRIPT.afterwards = lambda: None
+    handlers.SCRIPT.with_job = lambda _: None
     handlers.SCRIPT.succeeds_at = 1_000
     handlers.SCRIPT.go_on.clear()
     yield

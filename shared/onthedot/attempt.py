@@ -11,7 +11,7 @@ from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil, isfinite
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 from onthedot.handler import Discard, Function, Handler, RetryAfter, Stopped
@@ -73,11 +73,17 @@ class _Running:
     pulse: Pulse
     deadline: datetime
     unheard: int = field(default=0)
+    alone: Lock = field(default_factory=Lock)
 
     def remaining(self) -> float:
         return max(0.0, (self.deadline - self.now()).total_seconds())
 
     def heartbeat(self) -> None:
+        """Beat, one thread after the other: an older beat that came later would shorten the lease."""
+        with self.alone:
+            self._beat()
+
+    def _beat(self) -> None:
         deadline = max(self.deadline, min(self.now() + self.timeout, self.until))
         beat = self.pulse(deadline)
         self.unheard = self.unheard + 1 if beat is Beat.UNHEARD else 0

@@ -25,11 +25,13 @@ class Ran:
 class Script:
     """What the test wants to happen: `meanwhile` inside `test.meanwhile`, `afterwards` when `test.record` is done.
 
-    `succeeds_at` is the first attempt of `test.flaky` that does; `go_on` ends `test.never`.
+    `with_job` is told the job inside `test.given`. `succeeds_at` is the first attempt of `test.flaky` that does;
+    `go_on` ends `test.never`.
     """
 
     meanwhile: Callable[[], Any] = lambda: None
     afterwards: Callable[[], Any] = lambda: None
+    with_job: Callable[[Job], Any] = lambda _: None
     succeeds_at: int = 1_000
     go_on: Event = field(default_factory=Event)
 
@@ -72,6 +74,13 @@ def meanwhile(job: Job) -> Any:
     """Do what the test wants to happen while the job runs."""
     note(job)
     return SCRIPT.meanwhile()
+
+
+@handler("test.given")
+def given(job: Job) -> Any:
+    """Do with the job what the test wants, such as a heartbeat."""
+    note(job)
+    return SCRIPT.with_job(job)
 
 
 @handler("test.fail", max_attempts=1)

@@ -52,9 +52,10 @@ def at_call(number: int, happening: Callable[[], Any], *, after: bool = False) -
             return original(client, operation, arguments)
         meet(False)
         moment.made.append(operation)
-        answer = original(client, operation, arguments)
-        meet(True)
-        return answer
+        try:
+            return original(client, operation, arguments)
+        finally:
+            meet(True)  # after a refusal, too, or the story would seem to end there
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseClient, "_make_api_call", call)

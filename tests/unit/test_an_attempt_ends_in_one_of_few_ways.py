@@ -237,6 +237,33 @@ def test_one_that_was_promised_more_than_the_function_has_ends_with_it(done: Eve
     assert run(runner, timeout=900 * SECOND) == Failure("timed out after 0.02 s", "timed out", stuck=True)
 
 
+def test_threads_of_a_handler_beat_one_after_the_other() -> None:
+    """An older beat that came later shortened the time that the newer one had given."""
+    clock, left = [NOW], list[float]()
+
+    class Slow(Beats):
+        """The first beat is on its way while another thread beats."""
+
+        def __call__(self, deadline: datetime) -> Beat:
+            if not self.deadlines:
+                self.deadlines.append(deadline)
+                clock[0] = NOW + 4 * SECOND
+                others[0].start()
+                others[0].join(0.05)
+            return Beats.__call__(self, deadline)
+
+    others: list[threading.Thread] = []
+
+    def beat(job: Given) -> None:
+        others.append(threading.Thread(target=job.heartbeat))
+        job.heartbeat()
+        others[0].join()
+        left.append(job.remaining())
+
+    assert run(attempts(beat, now=lambda: clock[0]), beats=Slow()) == Success("null")
+    assert left == [5.0]
+
+
 def test_one_that_beats_in_time_is_not_stopped() -> None:
     def slow(job: Given) -> str:
         for _ in range(8):
@@ -253,8 +280,8 @@ def test_one_that_beats_in_time_is_not_stopped() -> None:
     ("answers", "told"),
     [
         ([Beat.STOP], "Stopped: somebody asked for it"),
-        ([Beat.LOST], "Stopped: another attempt has taken the job over"),
-        ([Beat.GO_ON, Beat.LOST], "Stopped: another attempt has taken the job over"),
+        ([Beat.LOST], "Stopped: the job is no longer this attempt's"),
+        ([Beat.GO_ON, Beat.LOST], "Stopped: the job is no longer this attempt's"),
         ([Beat.UNHEARD] * 3, "Stopped: AWS gave no answer"),
         ([Beat.UNHEARD, Beat.UNHEARD, Beat.GO_ON] * 3, None),
     ],

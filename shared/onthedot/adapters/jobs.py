@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 REFUSED = "ConditionalCheckFailedException"
 
-CHANGED_ALONE = ("state", "owner", "agenda", "stop", "payload_item")
+CHANGED_ALONE = ("state", "owner", "agenda", "stop", "lease_until", "payload_item")
 """What a change finds as it left it. The wish to stop is among them: a finish that has not seen it would try again. So
-is the payload's item, since a move may keep the wake: of two who replace the payload at once, one would else write its
-text beside the other's item.
+is the lease: who found it over would else take the job from an owner whose heartbeat has just drawn it out. So is the
+payload's item, since a move may keep the wake: of two who replace the payload at once, one would else write its text
+beside the other's item.
 """
 
 
@@ -152,7 +153,7 @@ def refusing_item(error: ClientError) -> Item:
 
 def _is_written(there: Item, old: Item, new: Item) -> bool:
     changed = {key for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
-    return all(there.get(key) == new.get(key) for key in changed | {"owner", "state"})
+    return all(there.get(key) == new.get(key) for key in changed.union(CHANGED_ALONE))
 
 
 def _job(item: Item | None) -> Job | None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import seconds_up
+from onthedot.rules.jobs import Job
 from onthedot.steps.ports import World
 from onthedot.steps.start import Attempt, rest_of_lease
 
@@ -23,7 +24,7 @@ class Beat(StrEnum):
     GO_ON = "go on"  # the lease is extended
     UNHEARD = "AWS gave no answer"  # the lease is as it was
     STOP = "somebody asked for it"  # no further attempt will be made
-    LOST = "another attempt has taken the job over"  # nothing that this one does counts any more
+    LOST = "the job is no longer this attempt's"  # nothing that this one does counts any more
 
 
 @dataclass(slots=True)
@@ -43,8 +44,16 @@ class Pulse:
         except Unavailable:
             return Beat.UNHEARD
         if not written.won:
-            now = written.job
-            return Beat.STOP if now is not None and now.stop and now.is_attempt_of(job.owner) else Beat.LOST
+            return self._refused(deadline, written.job)
         self.attempt = replace(self.attempt, job=longer)
         self.hold(seconds_up(rest_of_lease(self.world, longer)))
         return Beat.GO_ON
+
+    def _refused(self, deadline: datetime, there: Job | None) -> Beat:
+        """Return why; one that met another heartbeat, such as one whose answer was lost, goes on from there."""
+        if there is None or there.lease_until is None or not there.is_attempt_of(self.attempt.job.owner):
+            return Beat.LOST
+        if there.stop:
+            return Beat.STOP
+        self.attempt = replace(self.attempt, job=there)
+        return self(max(deadline, there.lease_until - self.world.timing.margin))

@@ -56,7 +56,7 @@ class Jobs(Protocol):
         """
 
     def change(self, before: Job, after: Job) -> Written:
-        """Write what differs, if the job still has the state, owner and wake of `before`."""
+        """Write what differs, if the job still has the state, owner, lease and wake of `before`."""
 
     def remove(self, job: Job) -> bool:
         """Delete the job, if it still has this state, owner and wake; return whether it is gone."""

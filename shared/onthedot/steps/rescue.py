@@ -18,7 +18,7 @@ from onthedot.rules.transitions import WORKER_DIED, failed
 from onthedot.steps.heartbeat import Hold
 from onthedot.steps.ports import World
 from onthedot.steps.put import put
-from onthedot.steps.start import LATE, STOPPED, end_without_attempt, rest_of_lease
+from onthedot.steps.start import LATE, STOPPED, Drop, Start, end_without_attempt, rest_of_lease
 from onthedot.steps.work import entry_in
 
 WAIT = timedelta(seconds=60)
@@ -36,16 +36,22 @@ def rescue(world: World, text: str, policies: Policies, hold: Hold) -> bool:
             hold(seconds_up(rest_of_lease(world, job)))
             return False
         case Verdict.WORKER_DIED, Job() as job:
-            end_without_attempt(world, job, State.DEAD, WORKER_DIED)
+            return _is_done(end_without_attempt(world, job, State.DEAD, WORKER_DIED))
         case Verdict.STOPPED, Job() as job:
-            end_without_attempt(world, job, State.CANCELLED, STOPPED)
+            return _is_done(end_without_attempt(world, job, State.CANCELLED, STOPPED))
         case Verdict.LATE, Job() as job:
-            end_without_attempt(world, job, State.SKIPPED, LATE)
+            return _is_done(end_without_attempt(world, job, State.SKIPPED, LATE))
         case ((Verdict.DUE | Verdict.EARLY | Verdict.TAKE_OVER), Job() as job):
             again = _again(job, _later(world, job))
-            if put(world, again, partial(world.jobs.change, job)).won:
-                world.journal.job(Event.JOB_RESCUED, again)
+            if not put(world, again, partial(world.jobs.change, job)).won:
+                return False
+            world.journal.job(Event.JOB_RESCUED, again)
     return True
+
+
+def _is_done(start: Start) -> bool:
+    """Tell whether that was all; a job that has changed meanwhile is judged anew, when its letter comes again."""
+    return isinstance(start, Drop)
 
 
 def _again(job: Job, run_at: datetime) -> Job:

@@ -3,6 +3,7 @@
 When it is refused, the job comes back with the refusal, and the table in `rules/starting.py` says what that means.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -62,7 +63,8 @@ LOOK_AGAIN = Wait(timedelta(0))
 def start(world: World, entry: Entry, policies: Policies) -> Start:
     """Take the job for one attempt, or say what becomes of the message."""
     owner, now = world.clock.token(), world.clock.now()
-    written = _started(world, entry, owner, now, policies.longest_timeout)
+    key, longest = (entry.schedule, entry.slot), policies.longest_timeout
+    written = _looked_for(world, key, owner, lambda: world.jobs.start(entry, owner, now, longest))
     if written.job is None:
         return Drop(Verdict.OVER)
     policy = policies.of(written.job)
@@ -74,8 +76,11 @@ def start(world: World, entry: Entry, policies: Policies) -> Start:
 def give_back(world: World, attempt: Attempt) -> None:
     """Undo a start whose handler was not called, if the job is still ours, so that it costs no attempt."""
     job = attempt.job
-    if change_while_ours(world, job, given_back(job)).won:
+    written = change_while_ours(world, job, given_back(job))
+    if written.won:
         world.journal.job(Event.JOB_GIVEN_BACK, job)
+    else:
+        _stop_if_asked(world, written.job, job.owner)
 
 
 def change_while_ours(world: World, job: Job, after: Job) -> Written:
@@ -111,12 +116,12 @@ def rest_of_lease(world: World, job: Job) -> timedelta:
     return lease_over_at(job, world.timing.max_skew) - world.clock.now() + timedelta(seconds=1)
 
 
-def _started(world: World, entry: Entry, owner: str, now: datetime, timeout: timedelta) -> Written:
-    """Start the job; when AWS gave no answer, look whether the start is done."""
+def _looked_for(world: World, key: tuple[str, str], owner: str, write: Callable[[], Written]) -> Written:
+    """Take the job for its owner; when AWS gave no answer, look whether that is done."""
     try:
-        return world.jobs.start(entry, owner, now, timeout)
+        return write()
     except Unavailable:
-        job = world.jobs.get(entry.schedule, entry.slot)
+        job = world.jobs.get(*key)
         if job is None or job.owner != owner:
             raise
         return Written(won=True, job=job)
@@ -151,6 +156,8 @@ def _refused(world: World, entry: Entry, job: Job, policy: Policy, owner: str, n
 def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) -> Start:
     """Return the attempt that this worker has won, unless its schedule says otherwise: it is read now, not before."""
     attempt = Attempt(job, policy, now)
+    if job.stop:
+        return _stop_if_asked(world, job, job.owner)
     try:
         standing = standing_of(world, job)
     except Unavailable:
@@ -175,17 +182,28 @@ def _begin(world: World, event: Event, job: Job, policy: Policy, now: datetime) 
 def _stopped(world: World, job: Job, state: State, reason: str) -> Start:
     """End a job whose handler shall not be called, its start not counted; the lease keeps others away meanwhile."""
     after = ended(given_back(job), state, world.clock.now(), world.timing.retention, reason=reason)
-    if not change_while_ours(world, job, after).won:
-        return LOOK_AGAIN
+    written = change_while_ours(world, job, after)
+    if not written.won:
+        return _stop_if_asked(world, written.job, job.owner)
     world.journal.job(ENDED[state], after)
     return Drop(Verdict.OVER)
+
+
+def _stop_if_asked(world: World, job: Job | None, owner: str | None) -> Start:
+    """End a job that somebody wants to stop, its handler not called yet; else it would wait for its lease to end."""
+    if job is None or not job.stop or not job.is_attempt_of(owner):
+        return LOOK_AGAIN
+    stopped = _stopped(world, job, State.CANCELLED, STOPPED)
+    pass_turn_on(world, job)
+    return stopped
 
 
 def _waits(world: World, job: Job) -> Start:
     """Put a job back until its turn comes, the attempt not counted. Who gives the turn back sends it at once."""
     later = replace(given_back(job), run_at=world.clock.now() + TURN)
-    if not put(world, later, lambda draft: change_while_ours(world, job, draft)).won:
-        return LOOK_AGAIN
+    written = put(world, later, lambda draft: change_while_ours(world, job, draft))
+    if not written.won:
+        return _stop_if_asked(world, written.job, job.owner)
     world.journal.job(Event.JOB_WAITS, later)
     call_if_free(world, later)
     return Drop(Verdict.STALE)
@@ -207,7 +225,8 @@ def _superseded(world: World, job: Job) -> Start:
 
 def _take_over(world: World, job: Job, policy: Policy, owner: str, now: datetime) -> Start:
     lease_until = now + policy.timeout + world.timing.margin
-    written = world.jobs.change(job, taken_over(job, owner, now, lease_until))
+    mine = taken_over(job, owner, now, lease_until)
+    written = _looked_for(world, job.key, owner, lambda: world.jobs.change(job, mine))
     if not written.won or written.job is None:
         return LOOK_AGAIN
     return _begin(world, Event.JOB_TAKEN_OVER, written.job, policy, now)
