@@ -1,12 +1,16 @@
 """One stack for all end-to-end tests: the real template on an emulator of its own, which enforces IAM policies."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import boto3
 import pytest
 from local import account, sam
 from local import stack as local
 from tests.e2e.deployed import Deployed
+from tests.e2e.meter import Meter, Nowhere
+
+from onthedot.steps.ports import World
 
 OURS = f"{account.REGION}:{account.ID}"
 TARGETS = (
@@ -47,3 +51,16 @@ def no_schedule_stays(stack: Deployed) -> Iterator[None]:
     yield
     for schedule in stack.ask("GET", "schedules", query={"limit": "100"})["items"]:
         stack.ask("DELETE", "schedules", schedule["name"])
+
+
+@pytest.fixture
+def world(stack: Deployed) -> Iterator[World]:
+    """Return the steps' world on the deployed tables, with a queue that leads nowhere: no worker meddles."""
+    with stack.world() as world:
+        yield replace(world, queue=Nowhere())
+
+
+@pytest.fixture
+def meter(world: World) -> Meter:
+    """Return what counts the writes of the world."""
+    return Meter.under(world)

@@ -1,13 +1,19 @@
 """Counts write units as DynamoDB's emulator does (`ReturnConsumedCapacity`), index writes included."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Self
 
+from tests.support.jobs import entry
 from tests.support.worlds import client_of
 
-from onthedot.steps.ports import World
+from onthedot.rules.agenda import Entry
+from onthedot.rules.jobs import Job
+from onthedot.rules.policies import Policies
+from onthedot.steps.ports import Refusal, World
+from onthedot.steps.start import Attempt, start
 
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems")
 
@@ -50,3 +56,18 @@ class Meter:
         elif self.step:
             told = parsed["ConsumedCapacity"]
             self.units[self.step] += sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
+
+
+class Nowhere:
+    """A queue that takes everything and brings it to nobody."""
+
+    def send(self, entries: Sequence[Entry], due_at: Callable[[Entry], datetime]) -> list[Refusal]:  # noqa: ARG002
+        """Accept every message."""
+        return []
+
+
+def begin(world: World, job: Job) -> Attempt:
+    """Start the job as its message does."""
+    attempt = start(world, entry(job), Policies())
+    assert isinstance(attempt, Attempt)
+    return attempt

@@ -3,57 +3,21 @@
 `pytest -s tests/e2e/test_a_job_costs_five_write_units.py` prints the table.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import pytest
 from tests.e2e.deployed import Deployed
-from tests.e2e.meter import Meter
+from tests.e2e.meter import Meter, begin
 from tests.support.jobs import create
 
 from onthedot import wiring
-from onthedot.rules.agenda import Entry
-from onthedot.rules.jobs import Job
-from onthedot.rules.policies import Policies
-from onthedot.steps.finish import Failure, Success, finish
+from onthedot.steps.finish import Success, finish
 from onthedot.steps.manage import cancel, reschedule
-from onthedot.steps.ports import Refusal, World
-from onthedot.steps.start import Attempt, start
+from onthedot.steps.ports import World
 
 pytestmark = pytest.mark.e2e
 
 LARGE = '"' + "x" * (100 * 1024 - 200) + '"'
-
-
-class Nowhere:
-    """A queue that takes everything and brings it to nobody."""
-
-    def send(self, entries: Sequence[Entry], due_at: Callable[[Entry], datetime]) -> list[Refusal]:  # noqa: ARG002
-        """Accept every message."""
-        return []
-
-
-@pytest.fixture
-def world(stack: Deployed) -> Iterator[World]:
-    """Return the steps' world on the deployed tables, with a queue that leads nowhere: no worker meddles."""
-    with stack.world() as world:
-        yield replace(world, queue=Nowhere())
-
-
-@pytest.fixture
-def meter(world: World) -> Meter:
-    """Return what counts the writes of the world."""
-    return Meter.under(world)
-
-
-def begin(world: World, job: Job) -> Attempt:
-    """Start the job as its message does."""
-    assert job.wake is not None
-    attempt = start(world, Entry(job.wake, job.schedule, job.slot), Policies())
-    assert isinstance(attempt, Attempt)
-    return attempt
 
 
 def live(world: World, meter: Meter, name: str, **said: Any) -> dict[str, float]:
@@ -89,14 +53,6 @@ def test_what_people_do_to_a_job(world: World, meter: Meter) -> None:
         cancel(world, *job.key)
     print(f"\n{meter.units}")
     assert meter.units == {"reschedule": 3, "cancel": 2}
-
-
-def test_a_failed_attempt(world: World, meter: Meter) -> None:
-    attempt = begin(world, create("units-failed", world=world, handler="test.units"))
-    with meter.of("dead"):
-        finish(world, attempt, Failure("it failed", "failed"))
-    print(f"\n{meter.units}")
-    assert meter.units == {"dead": 3}
 
 
 def test_the_deployed_stack_is_what_is_measured(stack: Deployed, world: World) -> None:

@@ -88,7 +88,8 @@ def test_what_has_ended_can_no_longer_be_changed(stack: Deployed) -> None:
 
 
 def test_a_handler_that_nobody_knows_ends_its_job_as_dead(stack: Deployed) -> None:
-    job = ended(stack, create(stack, handler="no.such", group="e2e-dead")["id"])
+    asked = {"handler": "no.such", "group": "e2e-dead", "retry": {"max_attempts": 1}}
+    job = ended(stack, create(stack, **asked)["id"])
     assert job["state"] == "dead"
     assert "example.echo" in job["last_error"]
     listed = stack.client.call("GET", "/jobs", query={"state": "dead", "handler": "no.such"}).body["items"]
