@@ -221,6 +221,10 @@ class Lab:
         """Return all that a queue holds, visible or not."""
         return list(self._queue(queue)._messages)
 
+    def seen_next(self, queue: str) -> datetime:
+        """Return when a queue shows its next message."""
+        return min(map(self._seen_at, self.messages(queue)), default=datetime.max.replace(tzinfo=UTC))
+
     def called(self, operation: str) -> list[dict[str, Any]]:
         """Return what the calls of one operation were made with."""
         return [call.body for call in self.calls if call.operation == operation]
@@ -254,8 +258,7 @@ class Lab:
 
     def _next_message(self) -> datetime:
         queues = [queue for queue in ("JobQueue", "JobDeadLetterQueue") if queue not in self.off]
-        times = [self._seen_at(message) for queue in queues for message in self.messages(queue)]
-        return min(times, default=datetime.max.replace(tzinfo=UTC))
+        return min(map(self.seen_next, queues), default=datetime.max.replace(tzinfo=UTC))
 
     def _seen_at(self, message: Any) -> datetime:
         at = max(message.delayed_until or 0, message.visible_at or 0)

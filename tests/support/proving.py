@@ -1,4 +1,4 @@
-"""How hard the slow proofs try: in short inside `make test`, in full by `make prove-slots` and `prove-planning`."""
+"""How hard the slow proofs try: in short inside `make test`, in full by the targets `make prove-...`."""
 
 import os
 
