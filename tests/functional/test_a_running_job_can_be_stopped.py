@@ -15,8 +15,10 @@ from tests.support.worlds import Died, Holds, Repeating, Runner, client_of, die,
 
 from onthedot import Discard, RetryAfter, Stopped, handler, wiring
 from onthedot.handler import Job as Given
+from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, Retry, State
 from onthedot.steps.finish import Failure, Success, finish
+from onthedot.steps.heartbeat import Beat, Pulse
 from onthedot.steps.manage import Changed, Created, Stopping, TooLate, cancel, stop
 from onthedot.steps.rescue import rescue
 from onthedot.steps.start import Attempt, start
@@ -209,6 +211,25 @@ def test_a_stop_and_a_failure_at_once_leave_no_attempt(lab: Lab, first: str, wai
     assert ran() == []
 
 
+@pytest.mark.parametrize("first", ["beat", "stop"])
+def test_a_stop_and_a_heartbeat_at_once_are_heard_at_the_next(lab: Lab, first: str) -> None:
+    def story(name: str, meets: Meets) -> None:
+        create(name)
+        pulse, answers, beats = Pulse(wiring.world(), begun(name), Holds()), list[Any](), list[Beat]()
+        lab.time.shift(5)
+
+        def beat() -> None:
+            beats.append(pulse(lab.now() + timedelta(seconds=60)))
+
+        both = [beat, stops(name, answers)]
+        meets(*both) if first == "beat" else meets(*reversed(both))
+        assert isinstance(answers[0], Stopping)
+        beat()
+        assert beats in ([Beat.GO_ON, Beat.STOP], [Beat.STOP, Beat.STOP])
+
+    assert play_all(story) >= 3
+
+
 @pytest.mark.parametrize("first", ["finish", "stop"])
 @pytest.mark.usefixtures("lab")
 def test_a_stop_and_a_success_at_once_are_a_success(first: str) -> None:
@@ -297,6 +318,22 @@ def now(made: Job) -> Job:
     found = wiring.world().jobs.get(*made.key)
     assert found is not None, f"{made.id} is gone"
     return found
+
+
+def test_one_whose_slot_an_edit_took_back_ends_all_the_same(lab: Lab) -> None:
+    """Its start is void and its job deleted, unless somebody has asked for its end by then."""
+
+    def story(name: str, meets: Meets) -> None:
+        schedule = name.replace("-", "")
+        slot = due(lab, schedule, overlap="allow")[1]
+        schedules.change(lab, schedule, version={"N": "9"}, since={"S": to_text(lab.now() - timedelta(hours=1))})
+        meets(lambda: work(wiring.world(), message(slot), Runner(), Holds()), lambda: stop(wiring.world(), *slot.key))
+        left = wiring.world().jobs.get(*slot.key)
+        assert left is None or not left.pending
+        assert slot.id not in ran()
+
+    lab.loses_slots = True  # the edit is written by hand, so that nobody plans after it
+    assert play_all(story) >= 5
 
 
 def test_the_turn_of_one_that_was_stopped_is_passed_on(lab: Lab) -> None:

@@ -187,6 +187,46 @@ def test_one_that_beats_while_its_dead_letter_is_judged_keeps_its_letter(lab: La
     assert seen == {(Beat.GO_ON, True), (Beat.LOST, False)}
 
 
+@pytest.mark.parametrize("ending", LATE, ids=["success", "failure", "dead"])
+@pytest.mark.parametrize("first", ["finish", "rescue"])
+def test_a_rescue_and_a_late_finish_at_once_leave_one_truth(lab: Lab, ending: Ending, first: str) -> None:
+    seen = set()
+
+    def story(name: str, meets: Meets) -> None:
+        create(name)
+        late, done, text = begun(name), list[bool](), message(job(name))
+        lab.time.shift(80)
+        both = [
+            lambda: done.append(finish(wiring.world(), late, ending)),
+            lambda: rescue(wiring.world(), text, POLICIES, Holds()),
+        ]
+        meets(*both) if first == "finish" else meets(*reversed(both))
+        now = job(name)
+        seen.add(done[0])
+        told = now.error or now.result or now.past[0].error
+        assert told == ({Success: "7", Failure: "boom"}[type(ending)] if done[0] else "worker died")
+        assert (now.attempt, now.state is State.RUNNING) == (1, False)
+
+    assert play_all(story) >= 3
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("wait", [30, 7_200], ids=["near", "far"])
+def test_whoever_dies_while_putting_a_failed_attempt_back_is_replaced(lab: Lab, wait: float) -> None:
+    """A near attempt rides SQS, a far one waits on the agenda; a death in between left neither."""
+
+    def story(name: str, meets: Meets) -> None:
+        create(name, timeout=5)
+        attempt = begun(name)
+        with suppress(Died):
+            meets(lambda: finish(wiring.world(), attempt, Failure("boom", "failed", wait=wait * SECOND)), die)
+        lab.advance(seconds=wait + 400)
+        assert (job(name).state, job(name).attempt) == (State.SUCCEEDED, 2)
+        assert ran().count(name) == 1
+
+    assert play_all(story) >= 3
+
+
 @pytest.mark.parametrize("most", [1, 3])
 def test_whoever_dies_while_taking_over_is_replaced_in_turn(lab: Lab, most: int) -> None:
     """At each call of the takeover, and of the attempt that follows it."""

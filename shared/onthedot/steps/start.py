@@ -217,7 +217,7 @@ def _superseded(world: World, job: Job) -> Start:
         change_while_ours(world, job, given_back(job))
         return LOOK_AGAIN
     if not gone:
-        return LOOK_AGAIN
+        return _stop_if_asked(world, world.jobs.get(*job.key), job.owner)
     world.journal.job(Event.JOB_SUPERSEDED, job)
     plan_again(world, job)
     return Drop(Verdict.OVER)
