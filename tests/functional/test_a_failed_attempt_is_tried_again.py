@@ -1,7 +1,7 @@
 """A failed attempt is followed by another, after a growing wait, until one succeeds or none is left."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -15,11 +15,12 @@ from tests.support.worlds import Died
 
 from onthedot import Discard, RetryAfter, wiring
 from onthedot.clock import SystemClock
-from onthedot.rules.jobs import Retry, State
+from onthedot.rules.jobs import Job, Retry, State
 from onthedot.steps.finish import Failure, Success, finish
 from onthedot.steps.start import Attempt, start
 
 SECOND = timedelta(seconds=1)
+LARGE = f'"{"x" * 3_000}"'
 
 
 @pytest.fixture
@@ -108,6 +109,39 @@ def test_a_handler_chooses_the_wait(lab: Lab, seconds: float, late: float) -> No
 
 def raising(error: Exception) -> None:
     raise error
+
+
+def kept_until(lab: Lab, job: Job) -> datetime | None:
+    """Return when the item that holds a job's payload expires."""
+    [item] = [item for item in lab.items() if item["slot"]["S"] == job.payload.stored_as]
+    return datetime.fromtimestamp(int(item["expires_at"]["N"]), UTC) if "expires_at" in item else None
+
+
+@pytest.mark.parametrize(("days", "copied"), [(1, False), (300, False), (800, True)])
+def test_its_payload_lasts_as_long_as_it_waits(lab: Lab, days: int, copied: bool) -> None:
+    """A handler asked for an attempt in two years; the payload had expired by then, and the job was dead."""
+    SCRIPT.meanwhile = lambda: raising(RetryAfter(days * 86_400))
+    made = create("j1", handler="test.meanwhile", payload=LARGE)
+    lab.settle()
+    waits = job("j1")
+    assert (waits.payload.stored_as != made.payload.stored_as) == copied
+    end = kept_until(lab, waits)
+    assert end is not None
+    assert end >= waits.run_at + timedelta(days=30)
+
+
+@pytest.mark.parametrize(("days", "copied"), [(1, False), (300, False), (800, True)])
+def test_the_payload_of_a_schedule_lasts_as_long_too(lab: Lab, days: int, copied: bool) -> None:
+    """It is copied only where it would expire: that the schedule names another by then is no rare thing."""
+    SCRIPT.meanwhile = lambda: raising(RetryAfter(days * 86_400))
+    schedules.put("s", LARGE, handler="test.meanwhile", cron="5 8 4 1 *")
+    lab.advance(minutes=5)
+    schedules.delete("s")
+    [waits] = schedules.slots_of("s").values()
+    end = kept_until(lab, waits)
+    assert end is not None
+    assert end >= waits.run_at + timedelta(days=30)
+    assert (waits.payload.kept_until is not None) == copied
 
 
 def test_a_handler_that_gives_up_ends_the_job_at_once(lab: Lab) -> None:

@@ -11,6 +11,7 @@ from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.retry import next_at
 from onthedot.rules.transitions import ended, failed
+from onthedot.steps.payloads import keep_for
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
 from onthedot.steps.start import STOPPED, Attempt, change_while_ours, follow_up
@@ -80,4 +81,4 @@ def _after(world: World, attempt: Attempt, ending: Ending) -> Job:
             return ended(job, State.DEAD, now, keep, error=error, reason=reason)
         case Failure(error, wait=wait):
             chosen = policy.backoff.wait(job.attempt, world.clock.chance()) if wait is None else wait
-            return failed(job, next_at(now, chosen), error, now)
+            return keep_for(world, failed(job, next_at(now, chosen), error, now))

@@ -44,11 +44,14 @@ def place_for_all(world: World, some_job: Job, text: str) -> Payload:
 
 
 def keep_for(world: World, job: Job) -> Job:
-    """Return the job, moved to another time, with a payload that will still be there then."""
-    kept_until: datetime | None = job.payload.kept_until
+    """Return the job, moved to another time, with a payload that will still be there then.
+
+    One that belongs to a schedule is kept for as long as this after the schedule gives it up.
+    """
     if job.payload.stored_as is None:
         return job
-    if kept_until is not None and kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
+    kept_until = job.payload.kept_until or job.created_at + world.timing.retention + SLACK
+    if kept_until >= _needed_until(world, job.run_at) + LEAST_SLACK:
         return job
     [text] = world.payloads.texts([job.placed])
     return job if text is None else place(world, job, text)
