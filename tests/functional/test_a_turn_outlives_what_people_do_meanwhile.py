@@ -108,6 +108,22 @@ def test_a_waiter_that_is_moved_away_blocks_nobody_and_stays_where_it_was_put(la
     assert len(ran_slots("s")) == 2, "the next slot runs"
 
 
+def test_a_waiter_that_is_moved_by_seconds_runs_not_before_them(lab: Lab) -> None:
+    """It was moved by so little that it kept its place, and the holder's end sent it 100 s before its time."""
+    first, second = two_due(lab)
+    later = lab.now() + timedelta(seconds=100)
+
+    def meanwhile() -> None:
+        start(second)
+        reschedule(wiring.world(), *second.key, later, None)
+
+    running(first, meanwhile)
+    lab.advance(seconds=99)
+    assert (ran(), now(second).run_at) == ([first.id], later)
+    lab.advance(seconds=2)
+    assert ran() == [first.id, second.id]
+
+
 def test_a_waiter_that_is_cancelled_blocks_nobody(lab: Lab) -> None:
     first, second = two_due(lab)
 

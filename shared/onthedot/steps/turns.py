@@ -61,12 +61,12 @@ def call_if_free(world: World, job: Job) -> None:
 
 
 def _call(world: World, job: Job, slot: str | None) -> None:
-    """Send the job of the slot that waits; not one that was moved to another time meanwhile.
+    """Send the job of the slot that waits; not one that somebody gave another time, before which it must not run.
 
     Its wake stays, so that the message on its way is good still: who dies before this one is sent costs a minute.
     """
     waiter, now = world.jobs.get(job.schedule, slot) if slot else None, world.clock.now()
-    if waiter is not None and waiter.state is State.SCHEDULED and is_in_line(waiter, now):
+    if waiter is not None and waiter.state is State.SCHEDULED and not waiter.pinned and is_in_line(waiter, now):
         after = replace(waiter, run_at=min(waiter.run_at, now))
         if world.jobs.change(waiter, after).won:
             hand_over(world, [after])
