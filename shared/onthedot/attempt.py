@@ -150,7 +150,7 @@ def _ending(function: Function, given: Given) -> Ending:
     except Discard as error:
         return Failure(_said(error), "discarded", final=True)
     except RetryAfter as error:
-        return Failure(_said(error), "failed", wait=_wait(error.seconds))
+        return Failure(_said(error.__cause__ or error), "failed", wait=_wait(error.seconds))
     except BaseException as error:  # whatever a handler raises, SystemExit too, is how its attempt ended
         return Failure(_said(error), "failed")
 

@@ -35,6 +35,12 @@ class Wordless(Exception):
         raise RuntimeError("no words")
 
 
+def because(error: Exception, cause: Exception) -> Exception:
+    """Return what `raise error from cause` raises."""
+    error.__cause__ = cause
+    return error
+
+
 @dataclass(slots=True)
 class Beats:
     """Answers heartbeats with what the test says, and notes for how long each asked to go on."""
@@ -109,6 +115,7 @@ def test_a_result_that_holds_itself_fails_the_attempt() -> None:
         (SystemExit(3), Failure("SystemExit: 3", "failed")),
         (KeyboardInterrupt(), Failure("KeyboardInterrupt: ", "failed")),
         (RetryAfter(30), Failure("RetryAfter: retry after 30 s", "failed", wait=30 * SECOND)),
+        (because(RetryAfter(30), OSError("busy")), Failure("OSError: busy", "failed", wait=30 * SECOND)),
         (RetryAfter(0.0001), Failure("RetryAfter: retry after 0.0001 s", "failed", wait=timedelta(milliseconds=1))),
         (RetryAfter(-5), Failure("RetryAfter: retry after -5 s", "failed", wait=-5 * SECOND)),
         (RetryAfter(1e300), Failure("RetryAfter: retry after 1e+300 s", "failed", wait=LONGEST_WAIT)),
