@@ -96,6 +96,7 @@ def test_any_other_job_is_left_and_the_answer_says_what_it_is_and_since_when(lab
     answer = retry(lab, "j1")
     assert (answer.status, before.state) == (409, state)
     assert f"is {state} since 2027-01-04T08:0" in answer.body["detail"]
+    assert "too late" not in answer.body["detail"], "a job that waits was told that it is too late to send it again"
     assert job("j1") == before
 
 

@@ -76,7 +76,7 @@ def retry_job(world: World, request: Request) -> Answer:
     done = revive(world, *key)
     if isinstance(done, PayloadGone):
         raise Refuse(Problem(409, f"the payload of the job {done.job.id} is gone, so that it cannot go again"))
-    return _done(world, request, done)
+    return _done(world, request, done, "only a dead or cancelled job goes again")
 
 
 def taken(job: Job) -> Problem:
@@ -84,12 +84,12 @@ def taken(job: Job) -> Problem:
     return Problem(409, f"the job {job.id} exists, and another request made it; it is {job.state}")
 
 
-def _done(world: World, request: Request, result: Changed | TooLate | None) -> Answer:
+def _done(world: World, request: Request, result: Changed | TooLate | None, why_not: str = "it is too late") -> Answer:
     if result is None or result.job.has_expired(world.clock.now()):
         raise Refuse(_unknown(request))
     if isinstance(result, TooLate):
         job = result.job
-        raise Refuse(Problem(409, f"it is too late: the job {job.id} is {job.state} since {shown(job.since)}"))
+        raise Refuse(Problem(409, f"{why_not}: the job {job.id} is {job.state} since {shown(job.since)}"))
     return _shown(world, 200, result.job)
 
 

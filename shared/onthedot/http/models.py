@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstra
 
 from onthedot.rules.inputs import Time, read_duration, read_time
 from onthedot.rules.jobs import NAME, State
+from onthedot.rules.limits import STEEPEST
+from onthedot.rules.policies import MOST_ATTEMPTS
 
 MOST_JOBS = 500
 USUAL_PAGE = 50
@@ -39,6 +41,8 @@ Duration = Annotated[
         {"type": ["number", "string"], "description": "seconds, or ISO 8601 without years and months", "minimum": 0}
     ),
 ]
+Attempts = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_ATTEMPTS})]
+Factor = Annotated[float, WithJsonSchema({"type": "number", "minimum": 1, "maximum": STEEPEST})]
 TimeOut = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
@@ -69,9 +73,9 @@ class Shape(BaseModel):
 class RetryRequest(Shape):
     """How failed attempts are tried again; what is left out is the handler's word, or 5, 10 s, 2 and 3,600 s."""
 
-    max_attempts: int = absent()
+    max_attempts: Attempts = absent()
     first: Duration = absent()
-    factor: float = absent()
+    factor: Factor = absent()
     max: Duration = absent()
 
 

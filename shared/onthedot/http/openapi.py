@@ -16,7 +16,7 @@ Document = dict[str, Any]
 REF = "#/components/schemas/{model}"
 ALWAYS = (429, 500, 503)
 """What any call may answer, beside the 403 of an unsigned one."""
-TITLES_HERE = {**TITLES, 403: "Forbidden"}
+TITLES_HERE = {**TITLES, 200: "OK", 201: "Created", 202: "Accepted", 403: "Forbidden"}
 
 
 def document(routes: Sequence[Route]) -> Document:
@@ -45,7 +45,8 @@ def _operation(route: Route) -> Document:
         "parameters": [*_path_parameters(route), *_query_parameters(route), *_header_parameters(route)],
         "responses": {str(status): _response(status, model, route) for status, model in route.answers.items()},
     }
-    for status in sorted({*route.problems, 403, *ALWAYS} - route.answers.keys()):
+    too_large = {413} if route.body else set()
+    for status in sorted({*route.problems, 403, *too_large, *ALWAYS} - route.answers.keys()):
         operation["responses"][str(status)] = _problem(status)
     if route.body:
         operation["requestBody"] = {"required": route.needs_body, "content": _content("application/json", route.body)}
@@ -77,11 +78,10 @@ def _header_parameters(route: Route) -> list[Document]:
 
 
 def _response(status: int, model: type[BaseModel] | None, route: Route) -> Document:
-    said = TITLES_HERE.get(status, {200: "OK", 201: "Created"}.get(status, ""))
     content = _content("application/json", model) if model else {"application/json": {"schema": {"type": "object"}}}
     if model and route.dry_answer:
         content = {"application/json": {"schema": {"oneOf": [_ref(model), _ref(route.dry_answer)]}}}
-    response: Document = {"description": said, "content": content}
+    response: Document = {"description": TITLES_HERE[status], "content": content}
     if model is schedule_models.Schedule:
         response["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "its version, for If-Match"}}
     return response

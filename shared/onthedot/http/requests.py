@@ -86,11 +86,8 @@ def path_of(event: Mapping[str, Any]) -> str:
 
 def _query_faults(query: Mapping[str, list[str]], known: list[str]) -> list[Fault]:
     """Return a fault for each parameter that is not known here, or given more than once."""
-    faults = [
-        Fault(name[:64], f"is not known here; the parameters are {', '.join(known) or 'none'}", Kind.MALFORMED)
-        for name in query
-        if name not in known
-    ]
+    there = f"the parameters are {', '.join(known)}" if known else "this call takes no parameters"
+    faults = [Fault(name[:64], f"is not known here; {there}", Kind.MALFORMED) for name in query if name not in known]
     twice = [name for name in known if len(query.get(name, [])) > 1]
     return faults[:20] + [Fault(name, "is given more than once", Kind.MALFORMED) for name in twice]
 

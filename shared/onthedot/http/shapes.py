@@ -57,7 +57,7 @@ def fields_of(model: type[BaseModel]) -> dict[str, str]:
 def _unknown(known: Sequence[str], value: dict[str, Any], path: str) -> list[Fault]:
     """Return a fault for each field that is not known; names and number are bounded, since the answer's size is."""
     names = [name for name in value if name not in known]
-    message = f"is not known here; the fields are {', '.join(known) or 'none'}"
+    message = "is not known here; " + (f"the fields are {', '.join(known)}" if known else "this call takes no fields")
     if len(names) > MOST_UNKNOWN:
         message += f" (and {len(names) - MOST_UNKNOWN} more fields are not known)"
     return [Fault(at(path, name[:LONGEST_NAME]), message, Kind.MALFORMED) for name in names[:MOST_UNKNOWN]]

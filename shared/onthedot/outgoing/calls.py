@@ -31,6 +31,6 @@ def call_function(job: Job, targets: Targets) -> dict[str, Any]:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "arn": is_arn("lambda", r"function:[A-Za-z0-9_-]{1,64}(:[A-Za-z0-9$_-]{1,128})?"),
+    "arn": is_arn("lambda", r"function:[A-Za-z0-9_-]{1,64}(:[A-Za-z0-9$_-]{1,128})?", "function:report"),
     "payload": with_key,
 }

@@ -40,7 +40,7 @@ def with_key(value: Any) -> str | None:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "arn": is_arn("events", r"event-bus/[A-Za-z0-9._/-]{1,256}"),
+    "arn": is_arn("events", r"event-bus/[A-Za-z0-9._/-]{1,256}", "event-bus/default"),
     "source": text(r"(?!aws\.)[^\x00-\x1f]{1,256}", "1 to 256 characters, and not begin with aws."),
     "detail_type": text(r"[^\x00-\x1f]{1,128}", "1 to 128 characters"),
     "detail": with_key,

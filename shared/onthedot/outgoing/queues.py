@@ -73,7 +73,7 @@ def _is_attribute(name: str, value: Any) -> bool:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "arn": is_arn("sqs", r"[A-Za-z0-9_-]{1,80}(\.fifo)?"),
+    "arn": is_arn("sqs", r"[A-Za-z0-9_-]{1,80}(\.fifo)?", "reports"),
     "body": _body,
     "attributes": _attributes,
     "group_id": text(r"[\x21-\x7e]{1,128}", "1 to 128 printable characters without a space"),

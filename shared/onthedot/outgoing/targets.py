@@ -44,12 +44,13 @@ class Targets:
         return self.client(arn.service, arn.region), arn
 
 
-def is_arn(service: str, resource: str) -> Callable[[Any], str | None]:
+def is_arn(service: str, resource: str, example: str) -> Callable[[Any], str | None]:
     """Return the check that a value is the ARN of such a resource, a pattern, of this service."""
     whole = re.compile(rf"arn:aws[a-z-]*:{service}:[a-z0-9-]+:[0-9]{{12}}:{resource}")
+    such = f"arn:aws:{service}:eu-west-1:111122223333:{example}"
 
     def check(value: Any) -> str | None:
-        return None if isinstance(value, str) and whole.fullmatch(value) else f"must be an ARN {whole.pattern}"
+        return None if isinstance(value, str) and whole.fullmatch(value) else f"must be an ARN such as {such}"
 
     return check
 

@@ -145,3 +145,30 @@ def test_what_a_dry_run_answers_is_described_beside_the_rest(document: Any, api:
             schema = {"$ref": shape, "components": document["components"]}
             found = jsonschema.Draft202012Validator(schema)
             assert found.is_valid(body) is (each == name)
+
+
+def test_the_ranges_of_a_retry_are_described(document: Any) -> None:
+    """A client sent a `factor` of 0.5, which the contract took and the API did not."""
+    for name in ("JobRequest", "ScheduleRequest"):
+        assert "RetryRequest" in str(document["components"]["schemas"][name]["properties"]["retry"])
+    properties = document["components"]["schemas"]["RetryRequest"]["properties"]
+    ranges = {
+        field: (properties[field]["minimum"], properties[field]["maximum"]) for field in ("max_attempts", "factor")
+    }
+    assert ranges == {"max_attempts": (1, 50), "factor": (1, 1_000)}
+
+
+def test_every_call_that_takes_a_body_says_that_it_may_be_too_large(document: Any, api: Api) -> None:
+    """Six calls answered 413 to a body of 6 MB, and the contract knew of none of them."""
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert ("413" in operation["responses"]) is ("requestBody" in operation), path
+    assert api.call("POST", "/dead/retry", {"handler": "h" * 5_000_001}).status == 413
+
+
+def test_every_answer_is_described_in_words(document: Any) -> None:
+    """The 202 of a job that is asked to stop was described as nothing."""
+    answers = [
+        it for methods in document["paths"].values() for one in methods.values() for it in one["responses"].values()
+    ]
+    assert all(answer["description"] for answer in answers)

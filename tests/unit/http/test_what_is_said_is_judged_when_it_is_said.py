@@ -87,7 +87,7 @@ def test_what_a_resume_does_not_know_is_named(api: Api, query: dict[str, str]) -
     answer = api.call("POST", "/schedules/s/resume", {"at": "2027-02-01T00:00:00Z", "reason": "x"}, query)
     assert answer.status == 400
     assert fields_of(answer) == ["at", "reason"]
-    assert {fault["message"] for fault in answer.body["errors"]} == {"is not known here; the fields are none"}
+    assert {fault["message"] for fault in answer.body["errors"]} == {"is not known here; this call takes no fields"}
     assert api.call("GET", "/schedules/s").body["state"] == "paused"
 
 

@@ -1,6 +1,7 @@
 """The `sqs`, `lambda` and `eventbridge` handlers: what they may reach, what they refuse, and what they hand on."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -135,6 +136,17 @@ def test_every_fault_of_a_payload_is_named(
         handler(a_job(payload), Targets((QUEUE, FIFO, FUNCTION, BUS), nobody))
     for fault in faults:
         assert fault in discarded.value.reason
+
+
+@pytest.mark.parametrize("handler", [send_message, call_function, put_event])
+def test_an_arn_that_is_none_is_answered_with_one_that_fits(handler: Callable[[Job, Targets], Any]) -> None:
+    """Whoever wrote a name for an ARN was shown a regular expression."""
+    with pytest.raises(Discard) as discarded:
+        handler(a_job(MESSAGE | EVENT | {"arn": "reports"}), Targets((), nobody))
+    [shown] = re.findall("must be an ARN such as ([^;]+)", discarded.value.reason)
+    with pytest.raises(Discard) as shown_discarded:
+        handler(a_job(MESSAGE | EVENT | {"arn": shown}), Targets((), nobody))
+    assert "arn: must be" not in shown_discarded.value.reason
 
 
 def received(client: Any, url: str) -> list[dict[str, Any]]:
