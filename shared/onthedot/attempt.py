@@ -169,13 +169,18 @@ def _said(error: BaseException) -> str:
     """Return an error's text as it can be stored; it is the handler's own, so that to ask for it may fail too."""
     name = type(error).__name__
     try:
-        text = str(error.reason) if isinstance(error, Discard) else f"{name}: {error}"
+        text = str(error.reason if isinstance(error, Discard) else error)
     except Exception:
-        text = name
+        text = ""
+    if not isinstance(error, Discard) or not text:
+        text = f"{name}: {text}" if text else name
     return text.encode(errors="replace").decode()[:MAX_ERROR]
 
 
 def _result(value: Any) -> str:
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    size = len(text.encode())
+    try:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        size = len(text.encode())
+    except Exception as error:
+        raise TypeError(f"what the handler returned is no JSON: {error}") from error
     return text if size <= MAX_RESULT else f'{{"truncated":true,"bytes":{size}}}'

@@ -57,6 +57,7 @@ def test_a_large_result_is_replaced_by_its_size(lab: Lab) -> None:
     assert outcome(lab, does=lambda: "é" * 3_000).result == '{"truncated":true,"bytes":6002}'
 
 
+NO_JSON = "TypeError: what the handler returned is no JSON: "
 ERRORS: list[tuple[Callable[[], Any], str]] = [
     (raising(RuntimeError("boom")), "RuntimeError: boom"),
     (raising(SystemExit(3)), "SystemExit: 3"),
@@ -65,9 +66,9 @@ ERRORS: list[tuple[Callable[[], Any], str]] = [
     (raising(RetryAfter(30)), "RetryAfter: retry after 30 s"),
     (raising(ValueError("x" * 1_000)), "ValueError: xxx"),
     (raising(OSError("no file \udcff")), "OSError: no file ?"),
-    (Mute, "TypeError: Object of type Mute is not JSON serializable"),
-    (lambda: float("nan"), "ValueError: Out of range float values are not JSON compliant"),
-    (lambda: "\ud800", "UnicodeEncodeError"),
+    (Mute, f"{NO_JSON}Object of type Mute is not JSON serializable"),
+    (lambda: float("nan"), f"{NO_JSON}Out of range float values are not JSON compliant"),
+    (lambda: "\ud800", NO_JSON),
 ]
 
 
@@ -90,6 +91,12 @@ def test_what_it_says_on_purpose_is_kept(lab: Lab) -> None:
     assert (later.state, later.reason) == (State.DEAD, "failed")
     odd = outcome(lab, does=raising(Discard(404)))  # type: ignore[arg-type]
     assert (odd.reason, odd.error) == ("discarded", "404")
+
+
+def test_an_error_without_words_is_known_by_its_name(lab: Lab) -> None:
+    """A job that was given up with an empty reason had no error at all, and `raise KeyboardInterrupt` left a colon."""
+    unsaid = [outcome(lab, does=raising(error)).error for error in (Discard(""), KeyboardInterrupt(), Unspeakable())]
+    assert unsaid == ["Discard", "KeyboardInterrupt", "Unspeakable"]
 
 
 def test_an_unknown_handler_is_named_with_those_that_are_known(lab: Lab) -> None:

@@ -111,9 +111,9 @@ def test_a_result_that_holds_itself_fails_the_attempt() -> None:
     ("error", "failure"),
     [
         (ValueError("boom"), Failure("ValueError: boom", "failed")),
-        (ValueError(), Failure("ValueError: ", "failed")),
+        (ValueError(), Failure("ValueError", "failed")),
         (SystemExit(3), Failure("SystemExit: 3", "failed")),
-        (KeyboardInterrupt(), Failure("KeyboardInterrupt: ", "failed")),
+        (KeyboardInterrupt(), Failure("KeyboardInterrupt", "failed")),
         (RetryAfter(30), Failure("RetryAfter: retry after 30 s", "failed", wait=30 * SECOND)),
         (because(RetryAfter(30), OSError("busy")), Failure("OSError: busy", "failed", wait=30 * SECOND)),
         (RetryAfter(0.0001), Failure("RetryAfter: retry after 0.0001 s", "failed", wait=timedelta(milliseconds=1))),
