@@ -23,8 +23,8 @@ from onthedot import wiring
 from onthedot.rules.errors import Throttled, Unavailable
 from onthedot.rules.jobs import ONE_SLOT, State
 from onthedot.rules.transitions import started
+from onthedot.steps.owned import CHANGES_TRIED
 from onthedot.steps.ports import Index, Shard
-from onthedot.steps.start import CHANGES_TRIED
 
 KEY = ("job#a", ONE_SLOT)
 SECOND = timedelta(seconds=1)

@@ -5,11 +5,13 @@ import threading
 import pytest
 from tests.faults.failing import Faults, refused, throttled
 from tests.support.handlers import SCRIPT, ran
-from tests.support.jobs import create, job
+from tests.support.jobs import create, job, wake_at
 from tests.support.lab import Lab
 
 import worker
-from onthedot.rules.jobs import State
+from onthedot import wiring
+from onthedot.rules.jobs import Retry, State
+from onthedot.rules.timing import INDEX_LAG
 
 LARGE = f'"{"x" * 3_000}"'
 OUTAGE = "InternalServerError"
@@ -43,6 +45,25 @@ def test_a_start_that_was_refused_waits_for_the_message(lab: Lab, faults: Faults
     assert ran() == []
     lab.advance(minutes=4)
     assert job("now").state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("outage", [20, 100])
+def test_a_failed_attempt_that_is_written_late_is_ahead_of_the_watermark(lab: Lab, faults: Faults, outage: int) -> None:
+    """It had the wake of before the outage: drain may have passed that by then, and its message was lost, too."""
+    create("now", handler="test.fail", timeout=90, retry=Retry(max_attempts=2))
+
+    def later(_: dict[str, object]) -> None:
+        lab.time.shift(outage / 2)
+        raise throttled()
+
+    faults.on("UpdateItem", None, later, later)
+    (message,) = lab.receive("JobQueue")
+    lab.invoke("JobQueue", [message])
+    watermark = lab.now() + wiring.world().timing.look_ahead
+    lab.purge()
+    assert wake_at(job("now")) >= watermark + INDEX_LAG
+    lab.advance(minutes=8)
+    assert ran() == ["now", "now"]
 
 
 def test_a_payload_that_cannot_be_read_costs_no_attempt(lab: Lab, faults: Faults) -> None:

@@ -39,13 +39,18 @@ class Timing:
         least = 3 * TICK + HOPS
         if self.look_ahead < least:
             raise ValueError(f"look_ahead is {self.look_ahead}; three ticks and their hops need {least}")
-        least = self.look_ahead + 2 * self.max_skew + WRITE + INDEX_LAG
+        least = self.least_recheck
         if self.recheck < least:
             raise ValueError(f"recheck is {self.recheck}; with this look_ahead and max_skew it needs {least}")
         if self.retention < timedelta(days=1):
             raise ValueError(f"retention is {self.retention}; what became of a job is kept for a day at least")
         if self.max_timeout < timedelta(seconds=1):
             raise ValueError(f"worker_timeout is {self.worker_timeout}; it must hold two margins of {self.margin}")
+
+    @property
+    def least_recheck(self) -> timedelta:
+        """How far ahead an entry must lie when its write begins, for no watermark to pass it before it is seen."""
+        return self.look_ahead + 2 * self.max_skew + WRITE + INDEX_LAG
 
     @property
     def max_timeout(self) -> timedelta:

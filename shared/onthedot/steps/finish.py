@@ -11,10 +11,11 @@ from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.retry import next_at
 from onthedot.rules.transitions import ended, failed
+from onthedot.steps.owned import change_while_ours
 from onthedot.steps.payloads import keep_for
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
-from onthedot.steps.start import STOPPED, Attempt, change_while_ours, follow_up
+from onthedot.steps.start import STOPPED, Attempt, follow_up
 
 
 @dataclass(frozen=True, slots=True)

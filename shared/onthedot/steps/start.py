@@ -15,6 +15,7 @@ from onthedot.rules.jobs import Job, State
 from onthedot.rules.policies import Policies, Policy
 from onthedot.rules.starting import TURN, Standing, Verdict, judge, lease_over_at
 from onthedot.rules.transitions import WORKER_DIED, ended, given_back, taken_over
+from onthedot.steps.owned import change_while_ours
 from onthedot.steps.pause import pause_the_failing
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
@@ -28,8 +29,6 @@ ENDED = {
     State.CANCELLED: Event.JOB_CANCELLED,
     State.SKIPPED: Event.JOB_SKIPPED,
 }
-CHANGES_TRIED = 50
-"""How often the end of an attempt is written anew; with the SDK's own tries this takes some 15 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +80,6 @@ def give_back(world: World, attempt: Attempt) -> None:
         world.journal.job(Event.JOB_GIVEN_BACK, job)
     else:
         _stop_if_asked(world, written.job, job.owner)
-
-
-def change_while_ours(world: World, job: Job, after: Job) -> Written:
-    """Write what became of our attempt, again and again while its lease lasts: an outage of seconds kills no job.
-
-    Raises: Unavailable when AWS did not take it until then.
-    """
-    for _ in range(CHANGES_TRIED):
-        try:
-            return world.jobs.change(job, after)
-        except Unavailable as error:
-            failed = error
-        if job.lease_until is None or world.clock.now() >= job.lease_until:
-            break
-        world.clock.pause()
-    raise failed
 
 
 def follow_up(world: World, after: Job) -> None:
