@@ -8,7 +8,7 @@ from onthedot.rules.jobs import Job
 from onthedot.steps.ports import World, Written
 
 CHANGES_TRIED = 50
-"""How often the end of an attempt is written anew; with the SDK's own tries this takes a minute, or until the lease ends."""
+"""How often it is written anew: with the SDK's own tries for a minute, or until the lease ends."""
 
 
 def change_while_ours(world: World, job: Job, after: Job) -> Written:
