@@ -21,7 +21,7 @@ def call_function(job: Job, targets: Targets) -> dict[str, Any]:
 
     Raises: Discard for a bad payload or a function that jobs may not reach; NotDelivered when Lambda did not take it.
     """
-    asked = checked(job.payload, CHECKS, "arn")
+    asked = checked(job.payload, CHECKS | {"arn": targets.allow(CHECKS["arn"])}, "arn")
     client, _ = targets.reach(asked["arn"])
     event = json.dumps(asked.get("payload", {}) | {"idempotency_key": job.idempotency_key}, ensure_ascii=False)
     answer = client.invoke(FunctionName=asked["arn"], InvocationType="Event", Payload=event.encode())

@@ -17,7 +17,8 @@ def put_event(job: Job, targets: Targets) -> dict[str, Any]:
     Raises: Discard for a bad payload or a bus that jobs may not reach; NotDelivered when the bus refused the event,
     which EventBridge says inside of an answer that is a success (aws-traps 49).
     """
-    asked = checked(job.payload, CHECKS, "arn", "source", "detail_type")
+    checks = CHECKS | {"arn": targets.allow(CHECKS["arn"])}
+    asked = checked(job.payload, checks, "arn", "source", "detail_type")
     client, _ = targets.reach(asked["arn"])
     entry = {
         "EventBusName": asked["arn"],

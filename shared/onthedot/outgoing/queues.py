@@ -23,7 +23,8 @@ def send_message(job: Job, targets: Targets) -> dict[str, Any]:
 
     Raises: Discard for a payload that no queue would take, or a queue that jobs may not reach.
     """
-    asked = checked(job.payload, CHECKS, "arn", "body", *_also_needed(job.payload))
+    checks = CHECKS | {"arn": targets.allow(CHECKS["arn"])}
+    asked = checked(job.payload, checks, "arn", "body", *_also_needed(job.payload))
     client, queue = targets.reach(asked["arn"])
     attributes = {KEY: job.idempotency_key, **asked.get("attributes", {})}
     sent = client.send_message(

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from onthedot.handler import Discard
+from onthedot.outgoing.fields import Check
 
 PARTS = 6
 """arn, partition, service, region, account, resource; only the last may hold further colons."""
@@ -38,13 +39,21 @@ class Targets:
 
         Raises: Discard when it may not be reached.
         """
-        if not any(matches(text, pattern) for pattern in self.allowed):
-            raise Discard("arn: is not among those that the template's AllowedTargetArns allows")
+        if fault := self._refusal(text):
+            raise Discard(f"arn: {fault}")
         arn = parts(text)
         return self.client(arn.service, arn.region), arn
 
+    def allow(self, is_arn: Check) -> Check:
+        """Return the check that a value is such an ARN, and one that may be reached: so it hides no other fault."""
+        return lambda value: is_arn(value) or self._refusal(value)
 
-def is_arn(service: str, resource: str, example: str) -> Callable[[Any], str | None]:
+    def _refusal(self, text: str) -> str | None:
+        is_allowed = any(matches(text, pattern) for pattern in self.allowed)
+        return None if is_allowed else "is not among those that the template's AllowedTargetArns allows"
+
+
+def is_arn(service: str, resource: str, example: str) -> Check:
     """Return the check that a value is the ARN of such a resource, a pattern, of this service."""
     whole = re.compile(rf"arn:aws[a-z-]*:{service}:[a-z0-9-]+:[0-9]{{12}}:{resource}")
     such = f"arn:aws:{service}:eu-west-1:111122223333:{example}"

@@ -92,6 +92,10 @@ def test_what_the_template_does_not_allow_is_not_reached(
 ) -> None:
     with pytest.raises(Discard, match="AllowedTargetArns"):
         handler(a_job(payload), Targets(allowed, nobody))
+    with pytest.raises(Discard) as discarded:
+        handler(a_job(payload | {"extra": 1}), Targets(allowed, nobody))
+    for fault in ("AllowedTargetArns", "extra: is no field"):
+        assert fault in discarded.value.reason, "what was allowed was told only when all else had been mended"
 
 
 @pytest.mark.parametrize(
