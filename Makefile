@@ -61,7 +61,7 @@ prove-planning: setup ## What is promised of outages, after one of three minutes
 	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py $(ARGS)
 
 .PHONY: prove-overload
-prove-overload: setup ## What is promised of overload, with 2,000 jobs; some minutes
+prove-overload: setup ## What is promised of overload, with 2,000 jobs; a quarter of an hour
 	@PROVE=all .venv/bin/python -m pytest -s tests/functional/test_overload_kills_no_job.py $(ARGS)
 
 .PHONY: build

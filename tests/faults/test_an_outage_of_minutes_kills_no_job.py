@@ -111,8 +111,11 @@ def test_a_database_that_fails_for_five_minutes(lab: Lab, fails: Fails, error: C
     with outage(lab, fails, error):
         ends_at = lab.now() + OUTAGE
         assert lab.call("POST", "/jobs", {"handler": "test.record"}).status in {429, 503}
+        lab.calls.clear()
         while lab.now() < ends_at:
             lab.advance(seconds=10)
+    acknowledged = [call for call in lab.called("DeleteMessage") if call["QueueUrl"] == lab.urls["JobQueue"]]
+    assert acknowledged == [], "each message still has something to tell"
     assert not any(one["state"]["S"] == State.DEAD for one in lab.items() if "state" in one)
     at_last(lab, names)
     slots = schedules.slots_of("s").values()

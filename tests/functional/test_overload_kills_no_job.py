@@ -3,7 +3,6 @@
 `make prove-overload` plays it with 2,000 jobs; `pytest -s` prints how many messages were sent for each.
 """
 
-import json
 from collections import Counter
 from datetime import timedelta
 
@@ -65,18 +64,10 @@ def test_jobs_due_at_once_on_slow_workers(lab: Lab, delay: float, extra: int) ->
 THROTTLED, CONCURRENCY = (500, 10) if IN_FULL else (40, 4)
 
 
-def give_up_after(lab: Lab, receives: int) -> None:
-    """Let the job queue give up on a message that was received so often."""
-    url = lab.urls["JobQueue"]
-    policy = lab.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])["Attributes"]["RedrivePolicy"]
-    changed = json.dumps(json.loads(policy) | {"maxReceiveCount": receives})
-    lab.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": changed})
-
-
 @pytest.mark.parametrize(("receives", "some_are_rescued"), [(100, False), (3, True)], ids=["template", "three"])
 def test_l06_throttled_workers_that_burn_receives(lab: Lab, receives: int, some_are_rescued: bool) -> None:
     """L06: pollers took more than the workers could, each throttle was a receive, and jobs were dead unseen."""
-    give_up_after(lab, receives)
+    lab.give_up_after(receives)
     jobs = due_at_once(lab, THROTTLED, 10)
     due_at = job(jobs[0]).run_at
     with event_source(lab, CONCURRENCY, 2, greedy=True) as source:

@@ -233,6 +233,13 @@ class Lab:
         """Lose every message of a queue."""
         self._queue(queue)._messages.clear()
 
+    def give_up_after(self, receives: int) -> None:
+        """Let the job queue give up on a message that was received so often."""
+        url = self.urls["JobQueue"]
+        answer = self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])
+        changed = json.loads(answer["Attributes"]["RedrivePolicy"]) | {"maxReceiveCount": receives}
+        self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(changed)})
+
     def expire(self) -> None:
         """Delete what is older than its queue's retention; moto only stops to deliver it, and all behind it."""
         for queue in sqs_backends[ACCOUNT][REGION].queues.values():
