@@ -52,7 +52,8 @@ def test_a_cancelled_job_goes_again_too(lab: Lab) -> None:
 
 def test_nothing_of_its_old_life_is_left_in_the_table(lab: Lab) -> None:
     """A11: `expires_at` was left, and the table deleted a job that waited."""
-    bury(lab, [corpse("j1", lab.now(), result="1", start_before=lab.now() + timedelta(seconds=5))])
+    within = timedelta(seconds=5)
+    bury(lab, [corpse("j1", lab.now(), result="1", start_within=within, start_before=lab.now() + within)])
     lab.advance(days=29)
     made = revive(wiring.world(), "job#j1", "-")
     assert isinstance(made, Changed)
@@ -61,7 +62,7 @@ def test_nothing_of_its_old_life_is_left_in_the_table(lab: Lab) -> None:
     assert item["owner"]["S"] != "owner of j1"
     assert made.job == job("j1")
     assert (made.job.run_at, made.job.since, made.job.pinned) == (lab.now(), lab.now(), None)
-    assert made.job.start_before == lab.now() + timedelta(seconds=5), "what bounds its start moves along"
+    assert made.job.start_before == lab.now() + within, "what bounds its start moves along"
 
 
 def test_its_former_attempts_and_a_wish_to_stop_are_forgotten(lab: Lab) -> None:

@@ -14,8 +14,12 @@ from tests.support.worlds import Holds, Runner, skewed
 from onthedot import wiring
 from onthedot.rules.jobs import Job, State
 from onthedot.rules.transitions import given_back
+from onthedot.steps.finish import Failure, Success, finish
 from onthedot.steps.manage import cancel, reschedule
 from onthedot.steps.put import put as put_job
+from onthedot.steps.revive import revive
+from onthedot.steps.start import Attempt
+from onthedot.steps.start import start as begin
 from onthedot.steps.work import work
 
 HELD = "an earlier slot still runs"
@@ -165,6 +169,33 @@ def test_who_waits_for_longer_than_it_may_is_late(lab: Lab) -> None:
     assert (now(second).state, now(second).reason) == (State.SKIPPED, "late")
     lab.advance(minutes=5)
     assert len(ran_slots("s")) >= 2
+
+
+def fail_at_once(waiter: Job) -> None:
+    begun = begin(wiring.world(), entry(waiter), wiring.policies())
+    assert isinstance(begun, Attempt)
+    finish(wiring.world(), begun, Failure("boom", "failed"))
+
+
+def cancel_and_retry(waiter: Job) -> None:
+    cancel(wiring.world(), *waiter.key)
+    revive(wiring.world(), *waiter.key)
+
+
+def move(waiter: Job) -> None:
+    reschedule(wiring.world(), *waiter.key, waiter.run_at + timedelta(days=1), None)
+
+
+@pytest.mark.parametrize("happening", [fail_at_once, cancel_and_retry, move])
+def test_who_waited_has_as_long_as_any_from_its_next_time_on(lab: Lab, happening: Callable[[Job], None]) -> None:
+    """What it had waited was taken off: moved to tomorrow, or sent again, it was late at once and skipped."""
+    first, second = two_due(lab, start_within=400)
+    begun = begin(wiring.world(), entry(first), wiring.policies())
+    start(second)
+    assert isinstance(begun, Attempt)
+    assert finish(wiring.world(), begun, Success("1"))
+    happening(now(second))
+    assert now(second).start_before == now(second).run_at + timedelta(seconds=400)
 
 
 @pytest.mark.parametrize("overlap", ["skip", "wait"])

@@ -42,6 +42,7 @@ def new(
         group=group,
         retry=retry,
         timeout=None if timeout is None else timedelta(seconds=timeout),
+        start_within=None if start_within is None else timedelta(seconds=start_within),
         start_before=None if start_within is None else run_at + timedelta(seconds=start_within),
     )
     return NewJob(draft, payload)

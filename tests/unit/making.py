@@ -120,6 +120,7 @@ def jobs(draw: st.DrawFn) -> Job:
         group=draw(st.none() | names()),
         timeout=draw(st.none() | spans()),
         retry=draw(st.none() | retries()),
+        start_within=draw(st.none() | spans()),
         start_before=draw(maybe_instants),
         revived_at=draw(maybe_instants),
         attempt=draw(st.integers(0, 50)),

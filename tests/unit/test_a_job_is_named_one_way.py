@@ -111,7 +111,7 @@ def test_a_job_has_expired_from_the_moment_on_that_it_expires() -> None:
 
 
 def test_what_bounds_its_start_moves_with_a_job() -> None:
-    job = a_job(start_before=NOW + SECOND)
+    job = a_job(start_within=SECOND, start_before=NOW + SECOND)
     assert moved(job, NOW + KEEP) == replace(job, run_at=NOW + KEEP, start_before=NOW + SECOND + KEEP)
     assert moved(a_job(), NOW + KEEP).start_before is None
 

@@ -93,6 +93,7 @@ class JobItem(Model):
     pinned = BooleanAttribute(null=True)
     timeout = Span(null=True)
     retry = JSONAttribute(null=True)
+    start_within = Span(null=True)
     start_before = Instant(null=True)
     revived_at = Instant(null=True)
     attempt = NumberAttribute(null=True)
@@ -189,6 +190,7 @@ PLAIN = (
     "overlap",
     "pinned",
     "timeout",
+    "start_within",
     "start_before",
     "revived_at",
     "stop",

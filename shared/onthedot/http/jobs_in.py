@@ -86,5 +86,6 @@ def _limits(
     """Return what bounds the attempts, as fields of a job."""
     judge_limits(Said(fields, faults, path), world.timing.max_timeout, now)
     limits = limits_of(fields)
-    start_before = run_at + limits.start_within if limits.start_within else None
-    return {"timeout": limits.timeout, "start_before": start_before, "retry": limits.retry}
+    within = limits.start_within
+    start_before = run_at + within if within else None
+    return {"timeout": limits.timeout, "start_within": within, "start_before": start_before, "retry": limits.retry}

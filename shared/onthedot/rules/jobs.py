@@ -65,8 +65,9 @@ class Job:
     schedule, and what clocks there show: `local_slot`, with `fold` 1 where that reading came before, and `meant` where
     it was made up for a local time that the clocks jumped over. One that somebody gave another time is `pinned` there:
     no edit of its schedule takes it back. One that somebody sent again after its outcome was `revived_at` that time: it
-    was asked for by hand from then on. `past` are the attempts before the present one; `stop` says that somebody wants
-    the present one to stop.
+    was asked for by hand from then on. `past` are the attempts before the present one; `start_before` lies
+    `start_within` after the time that it was given, which waiting for its turn does not move; `stop` says that somebody
+    wants the present one to stop.
     """
 
     schedule: str
@@ -88,6 +89,7 @@ class Job:
     group: str | None = None
     timeout: timedelta | None = None
     retry: Retry | None = None
+    start_within: timedelta | None = None
     start_before: datetime | None = None
     revived_at: datetime | None = None
     attempt: int = 0

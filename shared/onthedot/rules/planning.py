@@ -109,6 +109,7 @@ def job_of(schedule: Schedule, definition: Definition, run: Planned, now: dateti
         group=definition.group,
         timeout=definition.timeout,
         retry=definition.retry,
+        start_within=start_within,
         start_before=run.run_at + start_within if start_within else None,
     )
 

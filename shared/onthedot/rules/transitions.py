@@ -111,5 +111,5 @@ def _remembering(job: Job, error: str, at: datetime | None) -> Job:
 
 
 def _due(job: Job, run_at: datetime) -> Job:
-    start_before = job.start_before + (run_at - job.run_at) if job.start_before else None
+    start_before = run_at + job.start_within if job.start_within else None
     return replace(job, run_at=run_at, start_before=start_before)
