@@ -101,7 +101,7 @@ def policies_of(handlers: Mapping[str, Handler]) -> Policies:
 def _ran(function: Function, given: Given, running: _Running) -> Ending:
     endings: list[Ending] = []
     thread = Thread(target=_call, args=(function, given, endings), daemon=True)
-    deadline = running.deadline
+    first = deadline = running.deadline
     thread.start()
     thread.join(running.timeout.total_seconds())
     while thread.is_alive() and deadline != running.deadline:
@@ -109,7 +109,14 @@ def _ran(function: Function, given: Given, running: _Running) -> Ending:
         thread.join(running.remaining())
     if endings:
         return endings[0]
-    return Failure(f"timed out after {running.timeout.total_seconds():g} s", "timed out", stuck=not _stop(thread))
+    return Failure(_timed_out(running, first), "timed out", stuck=not _stop(thread))
+
+
+def _timed_out(running: _Running, first: datetime) -> str:
+    """Return which time is over: its own, or that of the function, for one whose heartbeats have drawn its own out."""
+    if first < running.deadline == running.until:
+        return "timed out: its function's time was over, which no heartbeat draws out"
+    return f"timed out after {running.timeout.total_seconds():g} s"
 
 
 def _stop(thread: Thread) -> bool:

@@ -283,6 +283,19 @@ def test_one_that_beats_in_time_is_not_stopped() -> None:
     assert run(runner, timeout=timedelta(milliseconds=100)) == Success('"done"')
 
 
+def test_one_that_beats_until_the_function_ends_is_told_which_time_was_over() -> None:
+    """A handler that beat each second for 105 s was said to have timed out after 5 s."""
+
+    def endless(job: Given) -> None:
+        while True:
+            time.sleep(0.02)
+            job.heartbeat()
+
+    runner = replace(attempts(endless, now=lambda: datetime.now(UTC)), until=datetime.now(UTC) + SECOND / 5)
+    said = "timed out: its function's time was over, which no heartbeat draws out"
+    assert run(runner, timeout=SECOND / 10) == Failure(said, "timed out", stuck=False)
+
+
 @pytest.mark.parametrize(
     ("answers", "told"),
     [
