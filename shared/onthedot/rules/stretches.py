@@ -52,10 +52,6 @@ class Stretch:
         """Tell whether this reading came before the clocks went back too."""
         return local < self.start + self.before
 
-    def is_first_of_two(self, local: int) -> bool:
-        """Tell whether this reading comes again after the clocks go back."""
-        return local >= self.end + self.following
-
 
 @dataclass(frozen=True, slots=True)
 class Years:

@@ -52,6 +52,7 @@ def test_who_says_when_to_come_again_is_obeyed(world: World, status: int, said: 
     with pytest.raises(RetryAfter) as wait:
         world.deliver({"url": URL})
     assert wait.value.seconds == seconds
+    assert str(wait.value.__cause__).endswith(f"answered {status}"), "what the attempt's error tells"
 
 
 @pytest.mark.parametrize("said", ["", "soon", "-5", "1.5", "1e3", "٣", "Fri, 99 Dec 2027", "Fri, 31 Dec 99999999"])
