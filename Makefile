@@ -42,9 +42,9 @@ down: ## Stop what `make up` started
 	@if test -x .venv/bin/python; then $(local) down; else echo "Nothing is running"; fi
 
 .PHONY: test
-# Three processes: one has the deployed stack, and mostly waits for it.
+# Four processes: two have deployed stacks, and mostly wait for them.
 test: lint ## Every check; ARGS go to pytest
-	@.venv/bin/python -m pytest -n 3 $(ARGS)
+	@.venv/bin/python -m pytest -n 4 $(ARGS)
 
 .PHONY: lint
 lint: setup ## Style and types

@@ -39,15 +39,18 @@ def _handlers() -> Iterator[None]:
     handlers.SCRIPT.go_on.set()
 
 
-TOGETHER = {"e2e": "the stack", "local": "the stack", "template": "the build"}
+TOGETHER = {"e2e": "a stack", "local": "a stack", "template": "the build"}
 """Tests that share what takes long to make: those of a folder go to one process, one after the other."""
+PATIENT = ("test_a_killed_worker", "test_an_outage", "test_the_ledger")
+"""Those that mostly wait for the deployed stack: they have another one, beside the first."""
 
 
 class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
     """Deals the tests out to processes, one by one but for those that belong together; the longest row first."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return TOGETHER.get(nodeid.split("/")[1], nodeid)
+        folder, name = nodeid.split("/")[1:3]
+        return "another stack" if name.startswith(PATIENT) and folder == "e2e" else TOGETHER.get(folder, nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:

@@ -67,7 +67,7 @@ def test_who_waits_for_its_turn_runs_after_the_other(stack: Deployed) -> None:
 
 
 def test_a_schedule_that_fails_is_paused_by_itself(stack: Deployed) -> None:
-    body = {"cron": "0 9 * * *", "handler": "no.such.handler", "pause_after": 1}
+    body = {"cron": "0 9 * * *", "handler": "no.such.handler", "pause_after": 1, "retry": {"max_attempts": 1}}
     stack.ask("PUT", "schedules", "e2e-failing", body=body, status=201)
     start = an_hour_ago()
     stack.ask("PATCH", "schedules", "e2e-failing", body={"cron": None, "every": 600, "anchor": start.isoformat()})

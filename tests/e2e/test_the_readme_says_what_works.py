@@ -29,11 +29,13 @@ def test_the_tour_can_be_pasted(stack: Deployed) -> None:
         ["bash", "-c", f"{lines[0]}\n{separate}"], env=environment, capture_output=True, text=True, check=True
     )
     answers = [json.loads(text) for text in done.stdout.split("----") if text.strip()]
-    hello, shown, later, moved, taken, listed, *of_schedules, preview, health = answers
+    hello, shown, later, moved, taken, listed, dead, again, *of_schedules, preview, health = answers
     report, edited, paused, resumed, triggered, jobs, ledger, versions, deleted = of_schedules
     assert (hello["id"], shown["id"], later["id"]) == ("hello", "hello", "later")
     assert (later["run_at"], moved["state"], taken["state"]) == ("2027-06-01T08:00:00Z", "scheduled", "cancelled")
     assert "items" in listed
+    assert "items" in dead
+    assert again == {"count": 0, "more": False}
     assert [schedule["version"] for schedule in (report, edited, paused, resumed, deleted)] == [1, 2, 2, 2, 2]
     assert (paused["state"], paused["paused"]["reason"], resumed["state"]) == ("paused", "holidays", "active")
     assert (edited["payload"], jobs, ledger) == ({"team": 7}, {"items": []}, {"items": []})
