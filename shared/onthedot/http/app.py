@@ -38,7 +38,8 @@ def _calling(
     resolver: APIGatewayRestResolver, route: Route, world: Callable[[], World]
 ) -> Callable[..., Response[str]]:
     def call(**path: str) -> Response[str]:
-        request = request_of(resolver.current_event.raw_event, path, route.known_query)
+        event = resolver.current_event.raw_event
+        request = request_of(event, path, route.known_query, takes_body=route.body is not None)
         if request.faults and not route.judges:
             raise Invalid(request.faults)
         return _sent(route.call(world(), request))

@@ -65,13 +65,16 @@ class Request:
         return str(identity.get("userArn") or identity.get("caller") or "unknown")
 
 
-def request_of(event: Mapping[str, Any], path: Mapping[str, str], known_query: list[str]) -> Request:
+def request_of(
+    event: Mapping[str, Any], path: Mapping[str, str], known_query: list[str], *, takes_body: bool
+) -> Request:
     """Return the request in an event; `path` holds what its route names."""
     query = event.get("multiValueQueryStringParameters") or {
         name: [value] for name, value in (event.get("queryStringParameters") or {}).items()
     }
     fields = {name: unquote(value) for name, value in path.items()}
-    return Request(fields, query, event, tuple(_query_faults(query, known_query)))
+    faults = _query_faults(query, known_query) + ([] if takes_body else _body_faults(event))
+    return Request(fields, query, event, tuple(faults))
 
 
 def path_of(event: Mapping[str, Any]) -> str:
@@ -90,6 +93,13 @@ def _query_faults(query: Mapping[str, list[str]], known: list[str]) -> list[Faul
     faults = [Fault(name[:64], f"is not known here; {there}", Kind.MALFORMED) for name in query if name not in known]
     twice = [name for name in known if len(query.get(name, [])) > 1]
     return faults[:20] + [Fault(name, "is given more than once", Kind.MALFORMED) for name in twice]
+
+
+def _body_faults(event: Mapping[str, Any]) -> list[Fault]:
+    """Return a fault for a body that would be passed over, such as a `dry_run` that was meant for the query."""
+    if _bytes(event).strip() in (b"", b"{}"):
+        return []
+    return [Fault("body", "this call takes no body; its parameters stand in the query, if it has any", Kind.MALFORMED)]
 
 
 def _bytes(event: Mapping[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ M, R = Kind.MALFORMED, Kind.REFUSED
 
 
 def request(body: dict[str, Any]) -> Request:
-    return request_of(event("POST", "/preview", body), {}, [])
+    return request_of(event("POST", "/preview", body), {}, [], takes_body=True)
 
 
 def answered(**body: Any) -> dict[str, Any]:
@@ -183,7 +183,10 @@ def test_what_depends_on_a_wrong_from_is_not_judged() -> None:
 
 def test_faults_of_the_query_are_told_beside_them() -> None:
     with pytest.raises(Invalid) as caught:
-        preview(cast(World, None), request_of(event("POST", "/preview", {"cron": 1}, {"zone": "UTC"}), {}, []))
+        preview(
+            cast(World, None),
+            request_of(event("POST", "/preview", {"cron": 1}, {"zone": "UTC"}), {}, [], takes_body=True),
+        )
     assert {fault.field for fault in caught.value.faults} == {"zone", "cron", "from", "to"}
 
 

@@ -125,6 +125,20 @@ def test_an_unknown_or_repeated_query_parameter_is_a_400(api: Api, path: str) ->
     assert is_problem(api.call("GET", "/jobs", query={"limit": ["1", "2"]}), 400)
 
 
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("DELETE", "/jobs?group=g"), ("DELETE", "/jobs/x"), ("GET", "/jobs"), ("DELETE", "/schedules/s")],
+)
+def test_a_body_where_none_is_taken_is_a_400(api: Api, method: str, path: str) -> None:
+    """A `dry_run` in the body was passed over, and the whole group cancelled."""
+    path, _, query = path.partition("?")
+    asked = {"group": "g"} if query else None
+    api.create(id="x", delay=60, group="g")
+    assert is_problem(api.call(method, path, {"dry_run": True}, query=asked), 400)
+    assert api.call("GET", "/jobs/x").body["state"] == "scheduled"
+    assert api.call(method, path, {}, query=asked).status in {200, 404}
+
+
 @pytest.mark.parametrize("state", [State.RUNNING, State.SUCCEEDED, State.DEAD, State.SKIPPED])
 def test_a_conflict_names_the_state_and_since_when(api: Api, state: State) -> None:
     api.create(id="x", delay=60)
