@@ -130,13 +130,23 @@ def test_its_payload_lasts_as_long_as_it_waits(lab: Lab, days: int, copied: bool
     assert end >= waits.run_at + timedelta(days=30)
 
 
+def test_a_deleted_schedule_leaves_no_job_that_waits_for_its_next_attempt(lab: Lab) -> None:
+    """It was cancelled when that time came: until then, perhaps for years, it stood among those that run."""
+    SCRIPT.meanwhile = lambda: raising(RetryAfter(100 * 86_400))
+    schedules.put("s", handler="test.meanwhile", cron="5 8 4 1 *")
+    lab.advance(minutes=5)
+    schedules.delete("s")
+    [ended] = schedules.slots_of("s").values()
+    assert (ended.state, ended.reason, ended.attempt) == (State.CANCELLED, "its schedule was deleted", 1)
+
+
 @pytest.mark.parametrize(("days", "copied"), [(1, False), (300, False), (800, True)])
 def test_the_payload_of_a_schedule_lasts_as_long_too(lab: Lab, days: int, copied: bool) -> None:
     """It is copied only where it would expire: that the schedule names another by then is no rare thing."""
     SCRIPT.meanwhile = lambda: raising(RetryAfter(days * 86_400))
     schedules.put("s", LARGE, handler="test.meanwhile", cron="5 8 4 1 *")
     lab.advance(minutes=5)
-    schedules.delete("s")
+    schedules.put("s", handler="test.meanwhile", cron="5 8 4 1 *")
     [waits] = schedules.slots_of("s").values()
     end = kept_until(lab, waits)
     assert end is not None

@@ -48,7 +48,7 @@ def _past(world: World, settled: Settled) -> list[Record]:
 
 
 def _cancel_planned(world: World, schedule: Schedule) -> None:
-    """Cancel the newest jobs that wait for their first attempt; what fails here or is older, the start decides."""
+    """Cancel the newest jobs that wait, also for their next attempt; what fails here or is older, the start decides."""
     now, keep = world.clock.now(), world.timing.retention
 
     def cancel(job: Job) -> None:
@@ -58,7 +58,7 @@ def _cancel_planned(world: World, schedule: Schedule) -> None:
 
     try:
         newest = world.indexes.newest(schedule.key, FIRST_SLOT, PAST_SLOTS, MOST_CANCELLED)
-        mine = [job for job in newest if job.untouched and job.generation == schedule.generation]
+        mine = [job for job in newest if job.state is State.SCHEDULED and job.generation == schedule.generation]
         world.side_by_side(cancel, mine)
     except Unavailable:
         return
