@@ -80,6 +80,14 @@ def test_it_is_replaced_within_35_s_whatever_the_queues_visibility(
     assert 20 * SECOND < waited < 27 * SECOND, "its timeout, the margin, two skews and a second"
 
 
+def test_so_it_is_where_only_its_handler_says_how_long_it_may_take(lab: Lab, deadly: list[datetime]) -> None:
+    """A start cannot know that word: with one handler of 800 s, every job's lease was that long."""
+    create("j1", handler="test.quick")
+    pass_time(lab, 60)
+    assert [call.attempt for call in RAN[:2]] == [1, 2]
+    assert 20 * SECOND < RAN[1].at - deadly[0] < 27 * SECOND
+
+
 @pytest.mark.usefixtures("deadly")
 @pytest.mark.parametrize("most", [1, 3, 5])
 def test_one_that_kills_its_worker_each_time_ends_dead(lab: Lab, most: int) -> None:

@@ -76,6 +76,12 @@ def meanwhile(job: Job) -> Any:
     return SCRIPT.meanwhile()
 
 
+@handler("test.quick", timeout=5)
+def quick(job: Job) -> None:
+    """Take so little time that nobody needs to wait long for the next attempt."""
+    note(job)
+
+
 @handler("test.given")
 def given(job: Job) -> Any:
     """Do with the job what the test wants, such as a heartbeat."""

@@ -183,6 +183,11 @@ def end_first(lab: Lab) -> None:
     assert finish(wiring.world(), RUNNING.pop(), Success("null"))
 
 
+def quick(lab: Lab) -> None:
+    jobs.create("a", 0, handler="test.quick")
+    assert lab.messages()
+
+
 def begin_near(lab: Lab) -> None:
     near(lab)
     RUNNING.append(begin(lab))
@@ -325,6 +330,7 @@ ROWS = {
     "create, far, large": Row({"PutItem": 2}, far_and_large),
     "run a job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1}, deliver, near),
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
+    "run a job whose handler is quicker than others": Row({"UpdateItem": 3} | HOLD, deliver, quick),
     "an attempt that fails, the next near": Row(
         {"UpdateItem": 1} | ONE_MESSAGE, calling_attempt(timedelta(seconds=30)), begin_near
     ),

@@ -14,7 +14,7 @@ from onthedot.rules.policies import Policies
 from onthedot.steps.finish import Ending, Failure, finish
 from onthedot.steps.heartbeat import Hold, Pulse
 from onthedot.steps.ports import World
-from onthedot.steps.start import Attempt, Drop, Wait, give_back, is_too_slow, rest_of_lease, start
+from onthedot.steps.start import Attempt, Drop, Wait, give_back, is_too_slow, start
 
 
 class Runner(Protocol):
@@ -59,7 +59,9 @@ def entry_in(world: World, text: str) -> Entry | None:
 
 
 def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Worked:
-    hold(seconds_up(rest_of_lease(world, attempt.job)))
+    pulse = Pulse(world, attempt, hold)
+    pulse.begin()
+    attempt = pulse.attempt
     try:
         payload = world.payloads.text(attempt.job)
     except LookupError as error:
@@ -68,7 +70,6 @@ def _attempt(world: World, attempt: Attempt, runner: Runner, hold: Hold) -> Work
         return _given_back(world, attempt, hold)
     if is_too_slow(world, attempt):
         return _given_back(world, attempt, hold)
-    pulse = Pulse(world, attempt, hold)
     ending = runner.run(attempt, payload, pulse)
     return _finished(world, pulse.attempt, ending)
 
