@@ -57,11 +57,12 @@ prove-slots: setup ## What is promised of slots, in every zone through all years
 	@PROVE=all .venv/bin/python -m pytest tests/property $(ARGS)
 
 .PHONY: prove-planning
-prove-planning: setup ## What is promised of outages, after one of three minutes
-	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py $(ARGS)
+prove-planning: setup ## What is promised of outages, after one of three minutes, and of many schedules at one minute
+	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py \
+		tests/functional/test_live_schedules_wait_for_no_backlog.py $(ARGS)
 
 .PHONY: prove-overload
-prove-overload: setup ## What is promised of overload, with 2,000 jobs; a quarter of an hour
+prove-overload: setup ## What is promised of overload, with 2,000 jobs; about 20 minutes
 	@PROVE=all .venv/bin/python -m pytest -s tests/functional/test_overload_kills_no_job.py $(ARGS)
 
 .PHONY: build

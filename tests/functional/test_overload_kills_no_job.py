@@ -17,7 +17,7 @@ from onthedot.messages import read_job
 from onthedot.rules.jobs import State
 from onthedot.steps.rescue import WAIT
 
-JOBS, WORKERS, SECONDS = (2_000, 5, 2) if IN_FULL else (60, 3, 40)
+JOBS, WORKERS, SECONDS = (2_000, 5, 2) if IN_FULL else (36, 3, 60)
 """Either way they are done after 800 s."""
 
 
@@ -61,7 +61,7 @@ def test_jobs_due_at_once_on_slow_workers(lab: Lab, delay: float, extra: int) ->
     assert lab.messages() == lab.messages("JobDeadLetterQueue") == []
 
 
-THROTTLED, CONCURRENCY = (500, 10) if IN_FULL else (40, 4)
+THROTTLED, CONCURRENCY = (500, 10) if IN_FULL else (24, 4)
 
 
 @pytest.mark.parametrize(("receives", "some_are_rescued"), [(100, False), (3, True)], ids=["template", "three"])
