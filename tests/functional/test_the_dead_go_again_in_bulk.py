@@ -21,7 +21,7 @@ from onthedot.steps.manage import cancel
 from onthedot.steps.put import hand_over
 
 MINUTE = timedelta(minutes=1)
-DEAD, MOST = (5_000, 500) if IN_FULL else (45, 20)
+DEAD, MOST = (2_500, 500) if IN_FULL else (45, 20)
 """How many of each handler, and of a call: moto takes seconds for hundreds, so thousands are for the full proof."""
 
 
@@ -231,7 +231,8 @@ def test_the_dead_are_listed_by_handler_and_time_without_reading_the_others(lab:
     lab.calls.clear()
     few, pages = all_of(lab, state="dead", handler="example.echo", limit="100")
     assert (len(few), pages) == (-(-DEAD // 10), -(-DEAD // 1_000))
-    assert sum(len(body["RequestItems"]["JobsTable"]["Keys"]) for body in lab.called("BatchGetItem")) == len(few)
+    read = sum(len(body["RequestItems"]["JobsTable"]["Keys"]) for body in lab.called("BatchGetItem"))
+    assert len(few) <= read < 2 * len(few), "no more than each page and the one after it"
     due = {"due_from": shown(first), "due_to": shown(first + timedelta(seconds=20))}
     assert len(all_of(lab, state="dead", handler="example.echo", **due)[0]) == 2
     assert len(all_of(lab, state="dead", handler="test.record", limit="100", **due)[0]) == 18

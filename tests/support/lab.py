@@ -213,9 +213,9 @@ class Lab:
             pass
 
     def items(self, table: str = "JobsTable") -> list[dict[str, Any]]:
-        """Return every item of a table."""
-        found: list[dict[str, Any]] = self.dynamodb.scan(TableName=self.tables[table], ConsistentRead=True)["Items"]
-        return found
+        """Return every item of a table; a scan ends at each megabyte, and goes on from there."""
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.tables[table], ConsistentRead=True)
+        return [item for page in pages for item in page["Items"]]
 
     def messages(self, queue: str = "JobQueue") -> list[Any]:
         """Return all that a queue holds, visible or not."""
