@@ -12,11 +12,12 @@ from onthedot.rules.inputs import horizon
 from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import Retry
 from onthedot.rules.policies import MOST_ATTEMPTS
+from onthedot.rules.retry import LONGEST_WAIT
 from onthedot.rules.said import Said, at
 
 SHORTEST_TIMEOUT = 1_000
 STEEPEST = 1_000
-LONGEST = 10 * 366 * 86_400_000
+LONGEST = LONGEST_WAIT // MILLISECOND
 """Units: milliseconds. Nothing longer is accepted."""
 
 

@@ -15,7 +15,7 @@ from onthedot.steps.owned import change_while_ours
 from onthedot.steps.payloads import keep_for
 from onthedot.steps.ports import World, Written
 from onthedot.steps.put import put
-from onthedot.steps.start import STOPPED, Attempt, follow_up
+from onthedot.steps.start import ENDED, STOPPED, Attempt, follow_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,6 @@ class Failure:
 
 Ending = Success | Failure
 
-EVENTS = {
-    State.SUCCEEDED: Event.JOB_SUCCEEDED,
-    State.SCHEDULED: Event.ATTEMPT_FAILED,
-    State.CANCELLED: Event.JOB_CANCELLED,
-    State.DEAD: Event.JOB_DEAD,
-}
-
 
 def finish(world: World, attempt: Attempt, ending: Ending) -> bool:
     """Write how the attempt ended; return `False`, with nothing changed, when it no longer owned the job.
@@ -58,8 +51,12 @@ def finish(world: World, attempt: Attempt, ending: Ending) -> bool:
     written = _write(world, job, after)
     if not written.won and written.job is not None and written.job.is_attempt_of(job.owner):
         return finish(world, replace(attempt, job=written.job), ending)
-    world.journal.job(EVENTS[after.state] if written.won else Event.FINISH_LOST, after if written.won else job)
-    if written.won and not after.pending:
+    if not written.won:
+        world.journal.job(Event.FINISH_LOST, job)
+    elif after.pending:
+        world.journal.job(Event.ATTEMPT_FAILED, after)
+    else:
+        world.journal.job(ENDED[after.state], after)
         follow_up(world, after)
     return written.won
 

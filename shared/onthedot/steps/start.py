@@ -25,6 +25,7 @@ from onthedot.steps.turns import call_if_free, pass_turn_on, standing_of
 LATE = "late"
 STOPPED = "stopped"
 ENDED = {
+    State.SUCCEEDED: Event.JOB_SUCCEEDED,
     State.DEAD: Event.JOB_DEAD,
     State.CANCELLED: Event.JOB_CANCELLED,
     State.SKIPPED: Event.JOB_SKIPPED,
