@@ -1,4 +1,7 @@
-"""What is measured, never asserted: these machines are noisy. `python -m benchmarks.NAME` finds the code by itself."""
+"""What is measured, never asserted: these machines are noisy, so each figure stands beside another of the same run.
+
+`python -m benchmarks [KIND ...]` prints one table, and finds the code by itself.
+"""
 
 import sys
 from pathlib import Path

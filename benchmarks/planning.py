@@ -1,179 +1,113 @@
-"""Planned slots a second: what one core can do, and how long schedules that share a minute take on the local AWS.
+"""Planning: slots that become jobs for each CPU second of a dispatcher, hand-over included.
 
-`python -m benchmarks.planning [SCHEDULES]` starts a local AWS of its own and prints a line of JSON for each; 10,000
-schedules take some minutes, 300 some seconds.
+Two shapes: timetables that fill a transaction each, and schedules that have one slot each, all on one minute.
 """
 
 import json
-import os
-import sys
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-from statistics import median
-from tempfile import TemporaryDirectory
+from itertools import islice
 from typing import Any
 
-import boto3
-from botocore.awsrequest import AWSResponse
-from local import account, emulator
-from tests.e2e.racing import planners, wait_for_all
-from tests.support.aside import beside, environment, wired
-from tests.support.worlds import client_of
+from tests.support.aside import environment
 
-from onthedot import wiring
-from onthedot.adapters.schedule_items import schedule_item
+from benchmarks import bare
+from benchmarks.canned import NOWHERE, SHARDS, Answer, Call, accepted, always, canned, count, paged
+from benchmarks.rows import Row, compared, per_cpu_second, slope
+from onthedot.adapters.schedule_items import row_key, schedule_item
 from onthedot.clock import SystemClock
-from onthedot.messages import ShardMessage
 from onthedot.rules.jobs import Payload
 from onthedot.rules.planning import MOST_JOBS
 from onthedot.rules.schedules import Schedule, ScheduleState
 from onthedot.rules.zones import database_version
-from onthedot.steps.dispatch import dispatch
-from onthedot.steps.plan import plan
-from onthedot.steps.ports import World
+from onthedot.steps.plan import plan, plan_shard
+from onthedot.steps.ports import Shard, World
 from onthedot.steps.put import hand_over
 
-SHARDS, SCHEDULES = 8, 10_000
-ROUNDS, SLOTS = 5, 485
+FULL = {1_000: 5, 10_000: 3, 100_000: 1}
+ONE_MINUTE = {1_000: 3, 10_000: 1}
+"""Rounds by the number of slots."""
+SAMPLE = 1_000
+PAGE = 100
 AHEAD = timedelta(minutes=5)
-RUN_SECONDS = 40
-"""What a dispatcher has before it asks for another."""
-BATCH, WRITERS = 25, 4
+TABLE = environment(NOWHERE, SHARDS)["ONTHEDOT_SCHEDULES_TABLE"]
+WRITES: dict[str, Answer] = {"TransactWriteItems": always({}), "SendMessageBatch": accepted}
 
 
-@dataclass(slots=True)
-class Bill:
-    """What dispatchers spent: calls by their operation, write units, CPU seconds of their own."""
-
-    calls: Counter[str] = field(default_factory=Counter)
-    units: float = 0
-    cpu_seconds: float = 0
-
-    def ask(self, params: dict[str, Any], model: Any, **_: Any) -> None:
-        """Ask DynamoDB to say what a write costs."""
-        if model.name in ("TransactWriteItems", "UpdateItem"):
-            params["ReturnConsumedCapacity"] = "TOTAL"
-
-    def count(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
-        """Count a call, and add what it cost."""
-        self.calls[model.name] += 1
-        told = parsed.get("ConsumedCapacity", [])
-        self.units += sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
+def rows() -> list[Row]:
+    """Measure both shapes."""
+    full = [_row("slots of full timetables", slots, rounds, _full) for slots, rounds in FULL.items()]
+    alone = [_row("schedules on one minute", slots, rounds, _one_minute) for slots, rounds in ONE_MINUTE.items()]
+    return [*full, slope(full), *alone, slope(alone)]
 
 
-def main() -> None:
-    """Measure both, and print the figures."""
-    schedules = int(sys.argv[1]) if len(sys.argv) > 1 else SCHEDULES
-    _print({"name": "planning", "unit": "slots/s of one core", **_on_one_core()})
-    with account.isolated(), TemporaryDirectory() as home:
-        running = emulator.start(Path(home), 0, auth=False)
-        try:
-            _print({"name": "planning_one_minute", "schedules": schedules, **_of_one_minute(running.url, schedules)})
-        finally:
-            emulator.stop(Path(home), running)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run came to: its rate, and its first calls."""
+
+    rate: float
+    slots: int
+    calls: Sequence[Call]
 
 
-def _on_one_core() -> dict[str, int]:
-    """Return how many slots a second are planned where AWS answers at once: what is left is our CPU."""
-    ways = {"one_slot": 1, f"{MOST_JOBS}_slots": MOST_JOBS}
-    with wired(environment("http://127.0.0.1:1", SHARDS)) as world, _quietly():
-        for part in ("schedules", "queue"):
-            client_of(world, part).meta.events.register("before-send", _answer)
-        rates: dict[str, list[float]] = {name: [] for name in ways}
-        for _ in range(ROUNDS):
-            for name, each in ways.items():
-                rates[name].append(_rate(world, each))
-    return {name: round(median(found)) for name, found in rates.items()}
+def _row(shape: str, slots: int, rounds: int, run: Callable[[int], _Run]) -> Row:
+    sample = run(SAMPLE)
+
+    def ours() -> float:
+        return run(slots).rate
+
+    def same_calls_bare() -> float:
+        return bare.rate(sample.calls, sample.slots, slots // SAMPLE, _answers(0))
+
+    (row,) = compared(f"planning, {slots:,} {shape}", "slots/CPU s", rounds, ours, same_calls_bare=same_calls_bare)
+    return row
 
 
-def _rate(world: World, each: int) -> float:
-    now = world.clock.now()
-    schedules = [_schedule(f"s{number}", {"every": 60}, now) for number in range(SLOTS // each)]
-    until = now + each * timedelta(minutes=1)
-    started = time.process_time()
-    jobs = [job for schedule in schedules for job in plan(world, schedule, until, lambda: True).jobs]
-    hand_over(world, jobs)
-    assert len(jobs) == SLOTS // each * each
-    return len(jobs) / (time.process_time() - started)
+def _full(slots: int) -> _Run:
+    """Plan schedules of every minute, as far ahead as one transaction takes."""
+    with canned(WRITES) as (world, calls):
+        now = world.clock.now()
+        schedules = [schedule(f"s{number}", {"every": 60}, now) for number in range(slots // MOST_JOBS + 1)]
+        _plan(world, schedules[:1], now)
+        del calls[:]
+        planned = len(schedules) * MOST_JOBS
+        rate = per_cpu_second(planned, lambda: _plan(world, schedules, now))
+    assert count(calls, "TransactWriteItems") == len(schedules), "each was filled"
+    return _Run(rate, planned, calls)
 
 
-def _answer(request: Any, **_: Any) -> AWSResponse:
-    return AWSResponse(request.url, 200, {}, _Nothing())  # type: ignore[arg-type]
+def _plan(world: World, schedules: Sequence[Schedule], now: datetime) -> None:
+    until = now + MOST_JOBS * timedelta(minutes=1)
+    hand_over(world, [job for each in schedules for job in plan(world, each, until, lambda: True).jobs])
 
 
-class _Nothing:
-    """The body of an answer that says nothing."""
-
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        """Return the whole body."""
-        yield b"{}"
-
-
-def _of_one_minute(endpoint: str, schedules: int) -> dict[str, Any]:
-    """Return how long one dispatcher takes for schedules that share a minute, and two, and what they spent."""
-    found: dict[str, Any] = {"unit": "s"}
-    for count in (1, 2):
-        with beside(endpoint, SHARDS) as variables, planners(count, variables) as pool:
-            _fill(variables, schedules)
-            shares = [[str(shard) for shard in range(number, SHARDS, count)] for number in range(count)]
-            for ready in [pool.submit(wait_for_all) for _ in range(count)]:
-                ready.result()
-            started = time.monotonic()
-            bills = list(pool.map(_dispatch, shares))
-            found[f"dispatchers_{count}"] = round(time.monotonic() - started, 1)
-            found |= _bill(bills, schedules, count)
-    return found | {"ratio": round(found["dispatchers_1"] / found["dispatchers_2"], 2)}
+def _one_minute(slots: int) -> _Run:
+    """Plan schedules that share a minute, as a dispatcher finds them."""
+    shard = Shard("0", "lease", "", None)
+    with canned(_answers(slots)) as (world, calls):
+        rate = per_cpu_second(slots, lambda: plan_shard(world, shard, lambda: True))
+    assert count(calls, "TransactWriteItems") == slots, "each was planned"
+    return _Run(rate, slots, calls)
 
 
-def _fill(variables: dict[str, str], schedules: int) -> None:
-    """Create the rows, many at once: what is measured begins with them."""
-    table = variables["ONTHEDOT_SCHEDULES_TABLE"]
-    dynamodb: Any = boto3.client("dynamodb", endpoint_url=variables["AWS_ENDPOINT_URL"])
+def _answers(slots: int) -> dict[str, Answer]:
     now = SystemClock().now()
     shared = (now + AHEAD).replace(second=0, microsecond=0)
     rule = {"cron": f"{shared.minute} {shared.hour} * * *"}
-    rows = [replace(_schedule(f"s{number}", rule, now), next_at=shared) for number in range(schedules)]
-    items = [{"PutRequest": {"Item": schedule_item(row, SHARDS)}} for row in rows]
-    batches = [items[start : start + BATCH] for start in range(0, schedules, BATCH)]
-    with ThreadPoolExecutor(WRITERS) as pool:
-        list(pool.map(lambda batch: dynamodb.batch_write_item(RequestItems={table: batch}), batches))
+    every = (replace(schedule(f"s{number}", rule, now), next_at=shared) for number in range(slots))
+    keys, items = list[bytes](), list[bytes]()
+    while page := list(islice(every, PAGE)):
+        last = {"LastEvaluatedKey": row_key(page[-1].name)} if len(keys) + 1 < slots // PAGE else {}
+        found = [row_key(each.name) for each in page]
+        keys.append(json.dumps({"Items": found, "Count": PAGE, "ScannedCount": PAGE, **last}).encode())
+        read = {TABLE: [schedule_item(each, SHARDS) for each in page]}
+        items.append(json.dumps({"Responses": read, "UnprocessedKeys": {}}).encode())
+    return {**WRITES, "Query": paged(iter(keys)), "BatchGetItem": paged(iter(items))}
 
 
-def _dispatch(shards: Sequence[str]) -> Bill:
-    """Look at shards, one after the other, until nothing is left of them, as a dispatcher does."""
-    world, bill = wiring.world(), Bill()
-    for part in ("schedules", "queue"):
-        events = client_of(world, part).meta.events
-        events.register("provide-client-params.dynamodb", bill.ask)
-        events.register("after-call", bill.count)
-    started = time.process_time()
-    with _quietly():
-        for shard in shards:
-            message: ShardMessage | None = ShardMessage(shard, world.clock.now())
-            while message is not None:
-                ends_at = time.monotonic() + RUN_SECONDS
-                looked = dispatch(world, message, lambda ends_at=ends_at: time.monotonic() < ends_at)  # type: ignore[misc]
-                message = looked.again if looked else None
-    return replace(bill, cpu_seconds=time.process_time() - started)
-
-
-def _bill(bills: Sequence[Bill], schedules: int, count: int) -> dict[str, Any]:
-    calls = sum((bill.calls for bill in bills), Counter[str]())
-    assert calls["TransactWriteItems"] == schedules, "each was planned once"
-    return {
-        f"calls_per_slot_{count}": round(sum(calls.values()) / schedules, 3),
-        f"write_units_per_slot_{count}": round(sum(bill.units for bill in bills) / schedules, 2),
-        f"slots_per_cpu_second_{count}": round(schedules / sum(bill.cpu_seconds for bill in bills)),
-    }
-
-
-def _schedule(name: str, rule: dict[str, Any], now: datetime) -> Schedule:
+def schedule(name: str, rule: dict[str, Any], now: datetime) -> Schedule:
+    """Return a schedule with this timetable whose slots begin now."""
     return Schedule(
         name=name,
         generation="generation",
@@ -190,25 +124,3 @@ def _schedule(name: str, rule: dict[str, Any], now: datetime) -> Schedule:
         stamp="stamp",
         tzdata=database_version(),
     )
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Send what is logged nowhere; writing it is part of the work."""
-    kept = os.dup(1)
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        try:
-            yield
-        finally:
-            sys.stdout.flush()
-            os.dup2(kept, 1)
-            os.close(kept)
-
-
-def _print(figures: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(figures) + "\n")
-
-
-if __name__ == "__main__":
-    main()
