@@ -39,7 +39,7 @@ def _handlers() -> Iterator[None]:
     handlers.SCRIPT.go_on.set()
 
 
-TOGETHER = {"e2e": "a stack", "local": "a stack", "template": "the build"}
+TOGETHER = {"e2e": "a stack", "local": "a stack", "template": "the build", "hostile": "the stage"}
 """Tests that share what takes long to make: those of a folder go to one process, one after the other."""
 PATIENT = ("test_a_killed_worker", "test_an_outage", "test_the_ledger")
 """Those that mostly wait for the deployed stack: they have another one, beside the first."""

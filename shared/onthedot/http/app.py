@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 
 from onthedot.http import problems
 from onthedot.http.problems import Answer, Problem, Refuse
-from onthedot.http.requests import path_of, request_of
+from onthedot.http.requests import request_of, whole
 from onthedot.http.route import Route
 from onthedot.http.routes import ROUTES, allowed
 from onthedot.rules.errors import Invalid, Unavailable
@@ -29,7 +29,7 @@ def application(world: Callable[[], World], crashed: Callable[[Exception], None]
     resolver.exception_handler(Exception)(lambda error: _crash(error, crashed))
 
     def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-        return resolver.resolve({**event, "path": path_of(event)}, context)
+        return resolver.resolve(whole(event), context)
 
     return handle
 

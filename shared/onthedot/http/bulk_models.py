@@ -1,7 +1,8 @@
 """The shapes of what is done to many at once."""
 
 from onthedot.http.flags import DryRunQuery
-from onthedot.http.models import InstantIn, Name, Shape, absent
+from onthedot.http.forms import InstantIn
+from onthedot.http.models import Name, Shape, absent
 from onthedot.http.schedule_models import Rate
 
 

@@ -14,12 +14,10 @@ from onthedot.http.shapes import check
 from onthedot.http.views import job_view
 from onthedot.rules.errors import Fault, Invalid, Kind, Unavailable
 from onthedot.rules.instants import shown
-from onthedot.rules.jobs import NAME, Job, key_of
+from onthedot.rules.jobs import JOB_ID, Job, key_of
 from onthedot.steps.manage import Changed, Created, Exists, Stopping, TooLate, cancel, create_all, reschedule, stop
 from onthedot.steps.ports import World
 from onthedot.steps.revive import PayloadGone, revive
-
-JOB_ID = re.compile(rf"{NAME}(@[A-Za-z0-9.:_-]{{1,80}})?")
 
 
 def create_job(world: World, request: Request) -> Answer:
@@ -99,7 +97,7 @@ def _shown(world: World, status: int, job: Job) -> Answer:
 
 
 def _key(request: Request) -> tuple[str, str]:
-    key = key_of(request.path["id"]) if JOB_ID.fullmatch(request.path["id"]) else None
+    key = key_of(request.path["id"]) if re.fullmatch(JOB_ID, request.path["id"]) else None
     if key is None:
         raise Refuse(_unknown(request))
     return key

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
 
-from onthedot.rules.inputs import Time, read_duration, read_time
+from onthedot.http.forms import Delay, InstantIn, TimeIn, Timeout, Wait
 from onthedot.rules.jobs import NAME, State
 from onthedot.rules.limits import STEEPEST
 from onthedot.rules.policies import MOST_ATTEMPTS
@@ -15,32 +15,6 @@ USUAL_PAGE = 50
 LONGEST_PAGE = 100
 
 Name = Annotated[str, StringConstraints(pattern=f"^{NAME}$")]
-TimeIn = Annotated[
-    Time,
-    PlainValidator(read_time),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "description": "RFC 3339 with an offset, or a local time together with `zone`",
-            "examples": ["2027-03-28T01:00:00Z", "2027-03-28T03:00:00"],
-        }
-    ),
-]
-InstantIn = Annotated[
-    Time,
-    PlainValidator(read_time),
-    WithJsonSchema(
-        {"type": "string", "description": "RFC 3339 with an offset", "examples": ["2027-03-28T01:00:00Z"]},
-    ),
-]
-"""A time that can be no local one, since nothing beside it names a zone."""
-Duration = Annotated[
-    int,
-    PlainValidator(read_duration),
-    WithJsonSchema(
-        {"type": ["number", "string"], "description": "seconds, or ISO 8601 without years and months", "minimum": 0}
-    ),
-]
 Attempts = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_ATTEMPTS})]
 Factor = Annotated[float, WithJsonSchema({"type": "number", "minimum": 1, "maximum": STEEPEST})]
 TimeOut = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -74,15 +48,17 @@ class RetryRequest(Shape):
     """How failed attempts are tried again; what is left out is the handler's word, or 5, 10 s, 2 and 3,600 s."""
 
     max_attempts: Attempts = absent()
-    first: Duration = absent()
+    first: Wait = absent()
     factor: Factor = absent()
-    max: Duration = absent()
+    max: Wait = absent()
 
 
 class WhenRequest(Shape):
     """When a job may start: after a delay, or at a time."""
 
-    delay: Duration = absent()
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["delay", "run_at"]}})
+
+    delay: Delay = absent()
     run_at: TimeIn = absent()
     zone: str = absent()
     on_gap: Literal["refuse", "after", "shift"] = absent()
@@ -97,12 +73,14 @@ class JobRequest(WhenRequest):
     id: Name = absent()
     group: Name = absent()
     retry: RetryRequest = absent()
-    timeout: Duration = absent()
-    start_within: Duration = absent()
+    timeout: Timeout = absent()
+    start_within: Wait = absent()
 
 
 class RescheduleRequest(WhenRequest):
     """Another time for a job, and another payload if there is one."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["delay"]}, {"required": ["run_at"]}]})
 
     payload: Any = absent()
 

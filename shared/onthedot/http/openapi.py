@@ -11,9 +11,13 @@ from onthedot import __version__
 from onthedot.http import models, schedule_models
 from onthedot.http.problems import MEDIA_TYPE, TITLES
 from onthedot.http.route import Route
+from onthedot.rules.jobs import JOB_ID, NAME
 
 Document = dict[str, Any]
 REF = "#/components/schemas/{model}"
+PATTERNS = {"id": f"^{JOB_ID}$", "name": f"^{NAME}$"}
+"""What stands in a path, by its name there."""
+SEEN = '(W/)?"?[0-9]{1,15}"?'
 ALWAYS = (429, 500, 503)
 """What any call may answer, beside the 403 of an unsigned one."""
 TITLES_HERE = {**TITLES, 200: "OK", 201: "Created", 202: "Accepted", 403: "Forbidden"}
@@ -55,7 +59,7 @@ def _operation(route: Route) -> Document:
 
 def _path_parameters(route: Route) -> list[Document]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "pattern": PATTERNS[name]}}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
 
@@ -74,7 +78,8 @@ def _header_parameters(route: Route) -> list[Document]:
     if 412 not in route.problems:
         return []
     said = "The version that the caller has seen, as the ETag told it; any other is refused with 412"
-    return [{"name": "If-Match", "in": "header", "required": False, "schema": {"type": "string"}, "description": said}]
+    schema = {"type": "string", "pattern": f"^{SEEN}$"}
+    return [{"name": "If-Match", "in": "header", "required": False, "schema": schema, "description": said}]
 
 
 def _response(status: int, model: type[BaseModel] | None, route: Route) -> Document:

@@ -1,9 +1,15 @@
 """The shapes of what is only foreseen: previews, and what a resume would bring."""
 
-from pydantic import Field
+from typing import Annotated, Any
 
-from onthedot.http.models import Name, Shape, TimeIn, TimeOut, absent
-from onthedot.http.schedule_models import NextSlot, TimetableRequest
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from onthedot.http.forms import TimeIn
+from onthedot.http.models import Name, Shape, TimeOut, absent
+from onthedot.http.schedule_models import ONE_EXPRESSION, NextSlot, TimetableRequest
+from onthedot.rules.outage import MOST_SLOTS
+
+TO_OR_COUNT: dict[str, Any] = {"oneOf": [{"required": ["to"]}, {"required": ["count"]}]}
 
 
 class Down(Shape):
@@ -16,10 +22,17 @@ class Down(Shape):
 class PreviewRequest(TimetableRequest):
     """The slots to show: those from one time on, before another, or so many. A spread needs the schedule's name."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": ONE_EXPRESSION["oneOf"],
+            "allOf": [TO_OR_COUNT],
+            "dependentRequired": {**ONE_EXPRESSION["dependentRequired"], "spread": ["name"]},
+        }
+    )
     name: Name = absent()
     from_: TimeIn = Field(alias="from")
     to: TimeIn = absent()
-    count: int = absent()
+    count: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_SLOTS})] = absent()
     down: Down = absent()
 
 

@@ -77,6 +77,12 @@ def request_of(
     return Request(fields, query, event, tuple(faults))
 
 
+def whole(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event with all that the router asks of it; an event by hand, for a test or an alarm, may lack it."""
+    asked = {"path": path_of(event), "httpMethod": event.get("httpMethod") or "", "headers": event.get("headers") or {}}
+    return {**event, **asked}
+
+
 def path_of(event: Mapping[str, Any]) -> str:
     """Return the path under the stage; a custom domain's base path stays in `path`, but not in `proxy`.
 

@@ -81,7 +81,7 @@ ROUTES = (
         SCHEDULE,
         schedules.put_schedule,
         {201: schedule_models.Schedule, 200: schedule_models.Schedule},
-        (400, 412, 413, 422),
+        (400, 404, 412, 413, 422),
         schedule_models.ScheduleRequest,
     ),
     Route(
@@ -89,7 +89,7 @@ ROUTES = (
         SCHEDULE,
         schedules.patch_schedule,
         {200: schedule_models.Schedule},
-        (400, 404, 412, 413, 422),
+        (400, 404, 409, 412, 413, 422),
         schedule_models.SchedulePatch,
     ),
     Route("GET", SCHEDULE, schedules.show_schedule, {200: schedule_models.Schedule}, (400, 404)),

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema, create_model
+from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 
-from onthedot.http.models import Duration, InstantIn, Limit, Name, RetryRequest, Shape, TimeIn, TimeOut, absent
+from onthedot.http.forms import CatchUpWindow, Grace, InstantIn, Rhythm, Spread, TimeIn, Timeout, Wait
+from onthedot.http.models import Limit, Name, RetryRequest, Shape, TimeOut, absent
 from onthedot.rules.definitions import DEFAULTS, FASTEST, MOST_CAUGHT_UP, MOST_DEAD
-from onthedot.rules.timetables import MOST_EXCLUDED
+from onthedot.rules.timetables import EXPRESSIONS, MOST_EXCLUDED
 
 LONGEST_REASON = 500
 
@@ -40,11 +41,19 @@ def usual(name: str) -> Any:
     return Field(default_factory=lambda: None, json_schema_extra={"default": DEFAULTS[name]})
 
 
+ONE_EXPRESSION: dict[str, Any] = {
+    "oneOf": [{"required": [name]} for name in EXPRESSIONS],
+    "dependentRequired": {"anchor": ["every"]},
+}
+
+
 class TimetableRequest(Shape):
     """When a schedule has its slots, and what becomes of those that are missed; one expression is given."""
 
+    model_config = ConfigDict(json_schema_extra=ONE_EXPRESSION)
+
     cron: str = absent()
-    every: Duration = absent()
+    every: Rhythm = absent()
     anchor: TimeIn = absent()
     rrule: str = absent()
     zone: str = usual("zone")
@@ -53,10 +62,10 @@ class TimetableRequest(Shape):
     starts_at: TimeIn = absent()
     ends_at: TimeIn = absent()
     exclude: Dates = usual("exclude")
-    spread: Duration = usual("spread")
+    spread: Spread = usual("spread")
     missed: Literal["catch_up", "latest", "skip"] = usual("missed")
-    grace: Duration = usual("grace")
-    catch_up_window: Duration = usual("catch_up_window")
+    grace: Grace = usual("grace")
+    catch_up_window: CatchUpWindow = usual("catch_up_window")
     catch_up_limit: CatchUpLimit = usual("catch_up_limit")
     catch_up_rate: Rate = usual("catch_up_rate")
 
@@ -69,15 +78,15 @@ class ScheduleRequest(TimetableRequest):
     overlap: Literal["allow", "skip", "wait"] = usual("overlap")
     group: Name = absent()
     retry: RetryRequest = absent()
-    timeout: Duration = absent()
-    start_within: Duration = absent()
+    timeout: Timeout = absent()
+    start_within: Wait = absent()
     pause_after: PauseAfter = absent()
 
 
 def _nullable(field: FieldInfo) -> tuple[Any, Any]:
-    """Return what pydantic makes a field of that may be left out, or null."""
+    """Return what pydantic makes a field of that may be left out, or null if a schedule may be without it."""
     kind: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
-    return kind | None, absent()
+    return (kind if field.is_required() else kind | None), absent()
 
 
 SchedulePatch = create_model(
@@ -105,7 +114,14 @@ class Paused(Shape):
     by: str
 
 
-class Schedule(ScheduleRequest):
+class Shown(ScheduleRequest):
+    """A schedule as it was written; one whose row cannot be read shows what can."""
+
+    model_config = ConfigDict(json_schema_extra={})
+    handler: Name = absent()
+
+
+class Schedule(Shown):
     """A schedule as it is now, with the defaults of what was left out; its times and durations as they were written."""
 
     name: str
@@ -161,7 +177,7 @@ class BackfillRequest(Shape):
     rate: Rate = absent()
 
 
-class Version(ScheduleRequest):
+class Version(Shown):
     """A version of a schedule: what was written, by whom, and when it was in force; the last one has no `until`."""
 
     version: int

@@ -11,6 +11,8 @@ from onthedot.rules.past import Past
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 """The pattern of every name and id that callers choose."""
+JOB_ID = rf"{NAME}(@[A-Za-z0-9.:_-]{{1,80}})?"
+"""The pattern of every id of a job, also of those that schedules make."""
 
 ONE_SLOT = "-"
 """The slot of every one-off job, never its `run_at`: the same id twice must meet the same key."""
