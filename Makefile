@@ -65,6 +65,10 @@ prove-planning: setup ## What is promised of outages, after one of three minutes
 prove-overload: setup ## What is promised of overload, with 2,000 jobs; about 20 minutes
 	@PROVE=all .venv/bin/python -m pytest -s tests/functional/test_overload_kills_no_job.py $(ARGS)
 
+.PHONY: prove-races
+prove-races: setup ## What is promised of processes that race and die: 5,000 jobs, 100 schedules; about ten minutes
+	@PROVE=all .venv/bin/python -m pytest -s tests/races $(ARGS)
+
 .PHONY: bench
 bench: setup ## Measure, beside other designs; ARGS name some kinds: hand-over planning worker create ... (docs/benchmarks.md)
 	@.venv/bin/python -m benchmarks $(ARGS)
