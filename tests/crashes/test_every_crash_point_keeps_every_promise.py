@@ -1,0 +1,25 @@
+"""Whatever befalls any call of any flow, every promise holds when life has gone on."""
+
+from collections import Counter
+
+import pytest
+from tests.crashes.every_flow import FLOWS
+from tests.crashes.flows import Flow
+from tests.crashes.points import Point, play_points
+from tests.support.lab import Lab
+from tests.unit.test_a_step_makes_exactly_these_calls import ROWS
+
+PLAYED: list[Point] = []
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+def test_every_point(lab: Lab, flow: Flow) -> None:
+    """In short some points of each flow are played, in full all. A call that went past them would be none of them."""
+    played = play_points(lab, flow)
+    PLAYED.extend(played.points)
+    print(
+        f"\ncrash points of {flow.name!r}: {len(played.made)} calls, {len(played.points)} played, {len(PLAYED)} by now"
+    )
+    assert "\n".join(played.wrong) == ""
+    assert Counter(played.made) == Counter(played.got)
+    assert flow.row is None or Counter(played.made) == ROWS[flow.row].calls
