@@ -9,22 +9,29 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and the metrics are made
 
-import tests.support.loading  # noqa: F401 - changes how models are read
 from tests.support import handlers
-from tests.support.lab import Lab, running_lab
+from tests.support.lab import Lab
 from tests.support.ledgers import assert_nothing_is_missing
 from tests.support.proving import hold_steady
 
 hold_steady()
 
 
+pytest_plugins = ["onthedot.testing.plugin", "pytester"]
+
+
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+def new_lab() -> Lab:
+    """Return a lab that tells our tests more than it tells users."""
+    return Lab()
+
+
+@pytest.fixture
+def lab(lab: Lab) -> Iterator[Lab]:
     """Return a deployment on moto with a clock that the test moves; what it does to schedules loses no slot."""
-    with running_lab(monkeypatch) as lab:
-        yield lab
-        if not lab.loses_slots:
-            assert_nothing_is_missing(lab)
+    yield lab
+    if not lab.loses_slots:
+        assert_nothing_is_missing(lab)
 
 
 @pytest.fixture(autouse=True)

@@ -33,6 +33,7 @@ OURS = {
     "http": {"http", "steps", "ports", "rules", "onthedot"},
     "wiring": {"adapters", "attempt", "clock", "handler", "outgoing", "ports", "rules", "settings", "telemetry"},
     "functions": {"handler", "http", "messages", "onthedot", "outgoing", "steps", "telemetry", "wiring"},
+    "testing": {"testing", "adapters", "handler", "onthedot", "rules", "wiring"},
 }
 """What of ours each part may import."""
 THEIRS = {
@@ -41,11 +42,15 @@ THEIRS = {
     "http": {"pydantic", "aws_lambda_powertools"},
     "outgoing": {"botocore"},
     "telemetry": {"aws_lambda_powertools"},
+    "testing": {"boto3", "botocore", "moto", "pytest", "time_machine", "yaml"},
     "wiring": {"boto3", *STUBS},
 }
 """What of others' each part may import, beside the standard library."""
-READS_OS = {"wiring", "telemetry", "client"}
-READS_ENVIRONMENT = {"wiring", "client"}
+FOR_OTHERS = {"client", "testing"}
+"""What is in the package for people and tests, and what no function imports."""
+READS_OS = {"wiring", "telemetry", *FOR_OTHERS}
+READS_ENVIRONMENT = {"wiring", *FOR_OTHERS}
+KEEPS_TIME = {"clock", "testing"}
 TIME_AND_CHANCE = {"time", "random", "secrets", "uuid"}
 ASKED_FOR_TIME = {"now", "today", "utcnow", "urandom"}
 
@@ -140,14 +145,17 @@ def test_there_is_no_circle() -> None:
     assert list(TopologicalSorter(arrows).static_order())
 
 
-def test_no_function_imports_the_client() -> None:
-    assert not [module.name for module in modules() if "onthedot.client" in module.imports]
+def test_what_is_for_others_is_imported_by_nothing_that_runs() -> None:
+    """A worker that imported the test kit would need moto, and its cold start would take seconds."""
+    for module in modules():
+        others = {part_of(name) for name in module.imports if name.startswith("onthedot.")} & FOR_OTHERS
+        assert others <= {module.part}, module.name
 
 
 def test_only_the_clock_reads_time_or_chance() -> None:
-    """Everything else is handed `now`, so that a test can move it (aws-traps 52)."""
+    """Everything else is handed `now`, so that a test can move it (aws-traps 52); the test kit is what moves it."""
     for module in modules():
-        if module.part == "clock":
+        if module.part in KEEPS_TIME:
             continue
         assert not module.imports & TIME_AND_CHANCE, module.name
         asked = [
@@ -204,7 +212,7 @@ def test_the_package_is_imported_as_users_do_and_names_what_they_need() -> None:
 
 
 def test_what_the_parts_need_is_in_the_layer() -> None:
-    needed = set().union(*THEIRS.values()) - STUBS
+    needed = set().union(*(theirs for part, theirs in THEIRS.items() if part not in FOR_OTHERS)) - STUBS
     assert needed <= LAYER
     shipped = (SHARED / "requirements.txt").read_text().replace("-", "_")
     assert all(f"{name}==" in shipped for name in LAYER)

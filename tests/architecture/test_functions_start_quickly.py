@@ -15,7 +15,8 @@ begun = time.process_time()
 import {name}
 print(json.dumps([time.process_time() - begun, sorted(sys.modules)]))
 """
-HEAVY = {"pydantic", "aws_lambda_powertools.event_handler", "onthedot.http", "onthedot.client", "moto", "rich"}
+FOR_OTHERS = {"onthedot.client", "onthedot.testing", "moto", "pytest", "rich"}
+HEAVY = {"pydantic", "aws_lambda_powertools.event_handler", "onthedot.http", *FOR_OTHERS}
 INIT_SECONDS = 10
 """Source: docs.aws.amazon.com/lambda, runtimes-context (aws-traps 53)."""
 
@@ -44,5 +45,5 @@ def test_a_function_imports_what_it_needs_and_no_more(name: str) -> None:
 
 def test_the_api_needs_neither_client_nor_a_test() -> None:
     seconds, modules = imported("api")
-    assert not modules & {"onthedot.client", "moto", "rich", "pytest"}
+    assert not modules & FOR_OTHERS
     assert seconds < INIT_SECONDS / 2

@@ -24,6 +24,7 @@ from onthedot.steps.finish import Ending, Failure, Success, finish
 from onthedot.steps.heartbeat import Beat, Pulse
 from onthedot.steps.start import Attempt, Wait, start
 from onthedot.steps.work import Worked, work
+from onthedot.testing import inside
 
 SECOND = timedelta(seconds=1)
 MARGIN, SKEW = 15 * SECOND, 2 * SECOND
@@ -70,7 +71,7 @@ def running(lab: Lab, does: Callable[[Given], Any], **said: Any) -> None:
 
 def seen_at(lab: Lab) -> list[datetime]:
     """Return when each message of the queue is visible again."""
-    return [lab._seen_at(each) - MILLISECOND for each in lab.messages()]
+    return [inside.seen_at(each) - MILLISECOND for each in lab.messages()]
 
 
 def send_copy(lab: Lab) -> None:

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, cast
 
+from onthedot.testing.template import Resolver
+
 ROOT = Path(__file__).parents[2]
 SAM = ROOT / ".local/sam/bin"
 OFFLINE = os.environ | {"AWS_DEFAULT_REGION": "eu-central-1", "SAM_CLI_TELEMETRY": "0"}
 FUNCTIONS = ("Api", "Tick", "Dispatch", "Worker", "DeadLetters")
-NOTHING = object()
 
 Props = dict[str, Any]
 
@@ -72,49 +73,6 @@ def _translator() -> tuple[IO[str], IO[str]]:
     process = subprocess.Popen(command, env=OFFLINE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)
     return cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
-
-
-@dataclass(frozen=True, slots=True)
-class Resolver:
-    """Evaluates what does not depend on a deployed resource."""
-
-    values: dict[str, Any]
-    mappings: dict[str, Any]
-    conditions: dict[str, Any]
-
-    def holds(self, condition: str | None) -> bool:
-        """Tell whether a condition, if any, is met."""
-        return condition is None or bool(self.resolve(self.conditions[condition]))
-
-    def resolve(self, node: Any) -> Any:
-        """Resolve a part of the template and all below it."""
-        match node:
-            case {"Ref": "AWS::NoValue"}:
-                return NOTHING
-            case {"Ref": name} if name in self.values:
-                return self.values[name]
-            case {"Fn::If": [condition, yes, no]}:
-                return self.resolve(yes if self.holds(condition) else no)
-            case {"Fn::Equals": [left, right]}:
-                return str(self.resolve(left)) == str(self.resolve(right))
-            case {"Fn::Not": [inner]}:
-                return not self.resolve(inner)
-            case {"Fn::FindInMap": [name, first, second]}:
-                return self.mappings[name][str(self.resolve(first))][second]
-            case dict():
-                return _joined({key: it for key, value in node.items() if (it := self.resolve(value)) is not NOTHING})
-            case list():
-                return [it for value in node if (it := self.resolve(value)) is not NOTHING]
-            case _:
-                return node
-
-
-def _joined(node: Props) -> Any:
-    match node:
-        case {"Fn::Join": [str(between), [*parts]]} if all(isinstance(it, str) for it in parts):
-            return between.join(parts)
-        case _:
-            return node
 
 
 def referenced(node: Any) -> str:

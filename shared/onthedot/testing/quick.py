@@ -1,4 +1,4 @@
-"""Makes the labs quick, and nothing else: each answer is the one that moto gives by itself.
+"""What makes labs quick, and nothing else: each answer is the one that moto gives by itself.
 
 What AWS's models say is read once, and so is an expression; a transaction copies what it writes, not its tables; an
 attribute is written down as it is, without a search for what else it may be called.
@@ -175,7 +175,7 @@ def _rarely_called(pattern: tuple[str, Any]) -> bool:
     return pattern[0] not in SERVICES
 
 
-INSTEAD: tuple[tuple[Any, str, Any], ...] = (
+QUICKER: tuple[tuple[Any, str, Any], ...] = (
     (JSONFileLoader, "load_file", load_file),
     (DynamoDBBackend, "transact_write_items", transact_write_items),
     (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
@@ -196,5 +196,3 @@ INSTEAD: tuple[tuple[Any, str, Any], ...] = (
     (sqs, "camelcase_to_underscores", cache(utils.camelcase_to_underscores)),
     (backend_index, "backend_url_patterns", sorted(backend_index.backend_url_patterns, key=_rarely_called)),
 )
-for owner, name, quick in INSTEAD:
-    setattr(owner, name, quick)
