@@ -13,6 +13,7 @@ from onthedot.testing import inside
 from onthedot.testing.calls import Call
 from onthedot.testing.deployment import forget
 from onthedot.testing.functions import Context, event_of, functions_of
+from onthedot.testing.lab import START
 from onthedot.testing.requests import Answer
 from onthedot.testing.template import ACCOUNT, HERE, REGION, read
 
@@ -21,6 +22,7 @@ __all__ = [
     "QUEUES",
     "REGION",
     "SETTINGS",
+    "START",
     "TABLES",
     "Answer",
     "Call",
