@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.hostile.asking import Ask
@@ -15,6 +16,7 @@ HISTORIES = 3_400 if IN_FULL else 40
 LONGEST = 5
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 def test_requests_made_of_the_contract(stage: Stage) -> None:
     """Each history begins with a job and a schedule in every state; time passes between some of its requests."""
     statuses = Counter[int]()
