@@ -86,8 +86,8 @@ def three_die(client: Client) -> None:
     client.lab.time.shift(5)
 
 
-def one_dies(client: Client) -> None:
-    create(client, payload={"fails": 1}, retry={"max_attempts": 1})
+def one_dies(client: Client, **more: Any) -> None:
+    create(client, payload={"fails": 1} | more, retry={"max_attempts": 1})
     deliver(client)
     client.lab.time.shift(5)
 
@@ -160,6 +160,7 @@ def whole_life(client: Client) -> None:
 
 
 CANCELLED = held("a", "cancelled", "succeeded")
+RETRY = calling("POST", "/jobs/a/retry")
 TOO_LATE = frozenset({409})
 FLOWS = (
     Flow("create near", creating(delay=5), created({}), tick, row="create, near"),
@@ -173,7 +174,8 @@ FLOWS = (
         "reschedule to far", moving(delay=2 * HOUR, payload=LARGE), moved(2 * HOUR, LARGE), creating(delay=60), hours=3
     ),
     Flow("reschedule a payload", moving(delay=600, payload={"n": 2}), moved(600, {"n": 2}), creating(delay=60)),
-    Flow("retry", calling("POST", "/jobs/a/retry"), died_again, one_dies, row="retry a dead job", refusals=TOO_LATE),
+    Flow("retry", RETRY, died_again, one_dies, row="retry a dead job", refusals=TOO_LATE),
+    Flow("retry, large", RETRY, died_again, lambda client: one_dies(client, **LARGE), refusals=TOO_LATE),
     Flow("bulk retry", all_of_it("POST", "/dead/retry"), died_again, three_die),
     Flow("bulk cancel", all_of_it("DELETE", "/jobs", group="g"), group_is_cancelled, three_in_a_group),
     Flow("drain", tick, all_ran, come_into_sight),

@@ -7,6 +7,7 @@ from tests.crashes.clients import Client
 from tests.crashes.doing import GONE, LARGE, Doing, Wants, at, became, calling, calls_of, tick
 from tests.crashes.flows import Flow
 from tests.support.journal import JOURNAL
+from tests.support.schedules import change
 
 from onthedot import wiring
 
@@ -55,6 +56,15 @@ def missing(**fields: Any) -> Doing:
         at(client.lab, "9:25")
 
     return before
+
+
+def timed_by_another_database(client: Client) -> None:
+    """Have a schedule by whose time zone database nine o'clock was an hour later."""
+    put(client)
+    tick(client)
+    later = {"next_at": {"S": "2027-01-04T10:00:00.000Z"}, "next_local": {"S": "2027-01-04T09:00:00"}}
+    change(client.lab, "s", tzdata={"S": "1999a"}, **later)
+    at(client.lab, "8:52")
 
 
 def pausing(till: str, **wish: Any) -> Doing:
@@ -141,6 +151,7 @@ FLOWS = (
     Flow("plan", tick, slot_ran(NINE), ready),
     Flow("plan what was missed", tick, caught_up(0, 10, 20), missing()),
     Flow("plan the latest", tick, caught_up(20), missing(missed="latest")),
+    Flow("time anew", tick, slot_ran(NINE), timed_by_another_database),
     Flow("edit", putting(2), edited, planned),
     Flow("edit, large", putting(2, payload={"version": 2} | LARGE), edited, OF_LARGE),
     Flow("edit the timetable", putting(2, cron="20 9 * * *"), retimed, planned),

@@ -9,7 +9,11 @@ from tests.support.journal import JOURNAL
 from tests.support.lab import Lab
 from tests.support.promises import violations
 
+from onthedot import wiring
 from onthedot.adapters.items import job_of
+from onthedot.rules.jobs import Job
+
+FOR_EVER = float("inf")
 
 
 def wrong_after(lab: Lab, flow: Flow, client: Client, play: Play) -> list[str]:
@@ -20,6 +24,7 @@ def wrong_after(lab: Lab, flow: Flow, client: Client, play: Play) -> list[str]:
         *flow.wants(client),
         *_answers(client, flow),
         *_lateness(lab, flow),
+        *_payloads(lab),
         *play.broken,
     ]
 
@@ -35,6 +40,26 @@ def _answers(client: Client, flow: Flow) -> Iterator[str]:
 
 
 def _lateness(lab: Lab, flow: Flow) -> Iterator[str]:
-    for job in (job_of(item) for item in lab.items() if "state" in item):
+    for job in _jobs(lab):
         if job.started_at is not None and job.started_at - job.run_at > flow.latest:
             yield f"late: {job.id} was to start at {job.run_at} and did at {job.started_at}"
+
+
+def _payloads(lab: Lab) -> Iterator[str]:
+    """Tell of each payload in an item of its own that is gone, or expires, while somebody may need it."""
+    kept = {
+        (item["schedule"]["S"], item["slot"]["S"]): int(item["expires_at"]["N"]) if "expires_at" in item else FOR_EVER
+        for item in lab.items()
+        if "state" not in item
+    }
+    for job in _jobs(lab):
+        until = job.expires_at or job.run_at + wiring.world().timing.retention
+        if job.payload.stored_as and kept.get((job.schedule, job.payload.stored_as), 0) < until.timestamp():
+            yield f"the payload of {job.id} expires before it"
+    schedule = wiring.world().schedules.get("s")
+    if schedule and schedule.payload.stored_as and kept.get((schedule.key, schedule.payload.stored_as)) != FOR_EVER:
+        yield "the payload of s expires"
+
+
+def _jobs(lab: Lab) -> list[Job]:
+    return [job_of(item) for item in lab.items() if "state" in item]
