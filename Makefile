@@ -59,14 +59,16 @@ prove-slots: setup ## What is promised of slots, in every zone through all years
 .PHONY: prove-planning
 prove-planning: setup ## What is promised of outages, after one of three minutes, and of many schedules at one minute
 	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py \
-		tests/functional/test_live_schedules_wait_for_no_backlog.py $(ARGS)
+		tests/functional/test_live_schedules_wait_for_no_backlog.py \
+		tests/functional/test_every_slot_of_an_outage_ends_as_its_policy_says.py \
+		tests/functional/test_what_is_caught_up_starves_nothing_live.py $(ARGS)
 
 .PHONY: prove-overload
 prove-overload: setup ## What is promised of overload, with 2,000 jobs; about 20 minutes
 	@PROVE=all .venv/bin/python -m pytest -s tests/functional/test_overload_kills_no_job.py $(ARGS)
 
 .PHONY: prove-races
-prove-races: setup ## What is promised of processes that race and die: 5,000 jobs, 100 schedules; about ten minutes
+prove-races: setup ## What is promised of processes that race and die: 5,000 jobs, 100 schedules; some ten minutes
 	@PROVE=all .venv/bin/python -m pytest -s tests/races $(ARGS)
 
 .PHONY: bench
