@@ -18,7 +18,7 @@ from tests.crashes.renewal import renew
 from tests.support.lab import Lab
 from tests.support.proving import IN_FULL
 
-FEW = 3
+FEW = 2
 """Points of a flow that are played in short."""
 
 

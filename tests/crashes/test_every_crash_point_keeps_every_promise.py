@@ -3,22 +3,22 @@
 from collections import Counter
 
 import pytest
-from tests.crashes.every_flow import FLOWS
+from tests.crashes.every_flow import PLAYED
 from tests.crashes.flows import Flow
 from tests.crashes.points import Point, play_points
 from tests.support.lab import Lab
 from tests.unit.test_a_step_makes_exactly_these_calls import ROWS
 
-PLAYED: list[Point] = []
+POINTS: list[Point] = []
 
 
-@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+@pytest.mark.parametrize("flow", PLAYED, ids=lambda flow: flow.name)
 def test_every_point(lab: Lab, flow: Flow) -> None:
     """In short some points of each flow are played, in full all. A call that went past them would be none of them."""
     played = play_points(lab, flow)
-    PLAYED.extend(played.points)
+    POINTS.extend(played.points)
     print(
-        f"\ncrash points of {flow.name!r}: {len(played.made)} calls, {len(played.points)} played, {len(PLAYED)} by now"
+        f"\ncrash points of {flow.name!r}: {len(played.made)} calls, {len(played.points)} played, {len(POINTS)} by now"
     )
     assert "\n".join(played.wrong) == ""
     assert Counter(played.made) == Counter(played.got)
