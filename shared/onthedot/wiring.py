@@ -12,7 +12,6 @@ import boto3
 
 from onthedot.adapters.aws import CONFIG
 from onthedot.adapters.indexes import DynamoIndexes
-from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.adapters.jobs import DynamoJobs
 from onthedot.adapters.payloads import DynamoPayloads
 from onthedot.adapters.schedules import DynamoSchedules
@@ -62,7 +61,6 @@ def settings() -> Settings:
 def world() -> World:
     """Return the steps' world on AWS."""
     here, clock, threads, dynamodb = settings(), SystemClock(), Threads(), boto3.client("dynamodb", config=CONFIG)
-    JobItem.Meta.table_name, ShardItem.Meta.table_name = here.jobs_table, here.shards_table
     return World(
         clock=clock,
         jobs=DynamoJobs(dynamodb, clock, here.jobs_table, here.shards, here.timing.margin),

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SHARED, FUNCTIONS = ROOT / "shared", ROOT / "functions"
 STUBS = {"mypy_boto3_dynamodb", "mypy_boto3_sqs"}
-LAYER = {"boto3", "botocore", "pynamodb", "pydantic", "aws_lambda_powertools", "tzdata"}
+LAYER = {"boto3", "botocore", "pydantic", "aws_lambda_powertools", "tzdata"}
 
 OURS = {
     "rules": {"rules"},
@@ -37,7 +37,7 @@ OURS = {
 }
 """What of ours each part may import."""
 THEIRS = {
-    "adapters": {"botocore", "pynamodb", *STUBS},
+    "adapters": {"botocore", *STUBS},
     "client": {"botocore"},
     "http": {"pydantic", "aws_lambda_powertools"},
     "outgoing": {"botocore"},

@@ -1,4 +1,4 @@
-"""What may befall one call to AWS, below boto3's and PynamoDB's clients alike.
+"""What may befall one call to AWS, below all clients alike.
 
 Each kind takes the time that the SDK's tries take, so that deadlines and leases run on meanwhile.
 """

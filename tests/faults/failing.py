@@ -1,4 +1,4 @@
-"""Makes AWS fail, below boto3's and PynamoDB's clients alike."""
+"""Makes AWS fail, below all clients alike."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -34,7 +34,7 @@ def send(count: int) -> list[Refusal]:
 
 
 def test_keys_that_are_left_out_for_ever_are_a_throttle(faults: Faults) -> None:
-    """PynamoDB asked for them without a pause and without an end, until Lambda ended the function."""
+    """A library asked for them without a pause and without an end, until Lambda ended the function."""
     key = {"schedule": {"S": "job#a"}, "slot": {"S": ONE_SLOT}}
     left_out: dict[str, Any] = {"Responses": {}, "UnprocessedKeys": {"JobsTable": {"Keys": [key]}}}
     faults.on("BatchGetItem", *[left_out] * 100)

@@ -9,7 +9,6 @@ from tests.support.worlds import client_of
 
 from onthedot import wiring
 from onthedot.adapters.aws import CONFIG, CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
-from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.rules.timing import Timing
 
 
@@ -38,13 +37,6 @@ def test_every_client_has_the_one_config() -> None:
     for name, client in clients().items():
         assert numbers(client.meta.config) == numbers(CONFIG), name
         assert client.meta.config.tcp_keepalive, name
-
-
-@pytest.mark.usefixtures("lab")
-@pytest.mark.parametrize("model", [JobItem, ShardItem])
-def test_pynamodb_has_the_same_numbers(model: Any) -> None:
-    wiring.world()
-    assert numbers(model._get_connection().connection.client.meta.config) == numbers(CONFIG)
 
 
 def test_no_client_is_made_elsewhere(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from tests.support.lab import Lab
 from tests.template.expansion import ROOT, expand
 from tests.unit.making import NOW, a_job, a_schedule, schedules
 
-from onthedot.adapters.items import JobItem, item_of, job_of
-from onthedot.adapters.schedule_items import PART, REQUIRED, ScheduleItem, schedule_item, schedule_of
+from onthedot.adapters.items import JOB, item_of, job_of
+from onthedot.adapters.schedule_items import PART, REQUIRED, SCHEDULE, row_key, schedule_item, schedule_of
 from onthedot.rules.agenda import shard_of
 from onthedot.rules.instants import from_text
 from onthedot.rules.jobs import Job, Payload
@@ -216,11 +216,10 @@ def test_however_much_is_wrong_with_a_row_it_is_read(changes: dict[str, Any]) ->
 
 def test_keys_and_indexes_are_the_templates() -> None:
     table = expand().properties("SchedulesTable")
-    attributes = ScheduleItem.get_attributes()
-    found = [(name, it.is_hash_key) for name, it in attributes.items() if it.is_hash_key or it.is_range_key]
-    assert found == [(key["AttributeName"], key["KeyType"] == "HASH") for key in table["KeySchema"]]
+    assert list(row_key("s")) == [key["AttributeName"] for key in table["KeySchema"]]
+    assert [key["KeyType"] for key in table["KeySchema"]] == ["HASH", "RANGE"]
     for index in table["GlobalSecondaryIndexes"]:
-        assert {key["AttributeName"] for key in index["KeySchema"]} <= attributes.keys()
+        assert {key["AttributeName"] for key in index["KeySchema"]} <= SCHEDULE.keys()
         assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
@@ -257,9 +256,9 @@ def test_rows_of_the_past_expire_and_the_schedule_does_not() -> None:
     for row in rows:
         assert ("expires_at" in row) == (row["part"]["S"] != PART)
         assert "shard" not in row or row["part"]["S"] == PART
-    assert "expires_at" not in ScheduleItem.get_attributes()
+    assert "expires_at" not in SCHEDULE
 
 
 def test_a_job_of_the_first_release_has_only_attributes_that_are_known() -> None:
-    assert SLOT.keys() <= JobItem.get_attributes().keys()
+    assert SLOT.keys() <= JOB.keys()
     assert isinstance(job_of(SLOT), Job)

@@ -13,7 +13,8 @@ from tests.unit.making import NOW, SECOND, a_job, instants, jobs, payloads, runn
 
 from onthedot.adapters.attributes import seconds_text
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import JobItem, ShardItem, item_of, job_of
+from onthedot.adapters.indexes import KEYS
+from onthedot.adapters.items import JOB, SHARD, item_of, job_key, job_of
 from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import Job, Payload, Retry, State
 from onthedot.rules.transitions import ended
@@ -108,7 +109,7 @@ def test_a_table_deletes_by_whole_seconds_and_never_too_soon(now: datetime, keep
 def test_the_attribute_that_expires_is_the_tables() -> None:
     ttl = expand().properties("JobsTable")["TimeToLiveSpecification"]
     assert ttl == {"AttributeName": "expires_at", "Enabled": True}
-    assert "expires_at" in JobItem.get_attributes()
+    assert "expires_at" in JOB
 
 
 @given(st.integers(-(10**15), 10**15))
@@ -118,17 +119,21 @@ def test_a_number_of_seconds_is_plain_and_exact(milliseconds: int) -> None:
     assert "E" not in text
 
 
-@pytest.mark.parametrize("table", ["JobsTable", "ShardsTable"])
-def test_keys_and_indexes_are_the_templates(table: str) -> None:
-    properties = expand().properties(table)
-    model: Any = {"JobsTable": JobItem, "ShardsTable": ShardItem}[table]
-    found = [(name, it.is_hash_key) for name, it in model.get_attributes().items() if it.is_hash_key or it.is_range_key]
-    assert found == [(key["AttributeName"], key["KeyType"] == "HASH") for key in properties["KeySchema"]]
-    for index in properties.get("GlobalSecondaryIndexes", []):
-        mine: Any = model._indexes[index["IndexName"]]
-        assert sorted(mine._get_schema()["key_schema"], key=str) == sorted(index["KeySchema"], key=str)
-        assert mine.Meta.projection.projection_type == index["Projection"]["ProjectionType"]
-        assert getattr(mine.Meta.projection, "non_key_attributes", None) == index["Projection"].get("NonKeyAttributes")
+def test_keys_and_indexes_are_the_templates() -> None:
+    jobs, shards = expand().properties("JobsTable"), expand().properties("ShardsTable")
+    assert schema(*job_key("job#a", "-")) == jobs["KeySchema"]
+    assert schema("shard") == shards["KeySchema"]
+    assert "shard" in SHARD
+    indexes = {index["IndexName"]: index for index in jobs["GlobalSecondaryIndexes"]}
+    assert {name.value: schema(*keys) for name, keys in KEYS.items()} == {
+        name: index["KeySchema"] for name, index in indexes.items()
+    }
+    shown = {name: index["Projection"].get("NonKeyAttributes", []) for name, index in indexes.items()}
+    assert shown == {"agenda": [], "groups": [], "dead": ["handler"]}
+
+
+def schema(*names: str) -> list[dict[str, str]]:
+    return [{"AttributeName": name, "KeyType": kind} for name, kind in zip(names, ("HASH", "RANGE"), strict=False)]
 
 
 @settings(max_examples=40)

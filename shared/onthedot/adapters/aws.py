@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 from botocore.config import Config
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotoConnectionError
-from pynamodb.exceptions import PynamoDBException
 
 from onthedot.rules.errors import Throttled, Unavailable
 from onthedot.steps.ports import Clock
@@ -61,7 +60,7 @@ def call(clock: Clock, operation: Callable[[], T]) -> T:
     for _ in range(CONFLICTS_BORNE):
         try:
             return operation()
-        except (ClientError, PynamoDBException) as error:
+        except ClientError as error:
             if code_of(error) != "TransactionConflictException":
                 ours = translated(error)
                 raise ours from (error if ours is not error else error.__cause__)
@@ -75,7 +74,7 @@ def code_of(error: Exception) -> str:
     """Return AWS's name of an error, empty when it has none."""
     if isinstance(error, ClientError):
         return str(error.response.get("Error", {}).get("Code", ""))
-    return str(getattr(error, "cause_response_code", None) or "")
+    return ""
 
 
 def translated(error: Exception) -> Exception:
@@ -83,6 +82,6 @@ def translated(error: Exception) -> Exception:
     code = code_of(error)
     if code in THROTTLES:
         return Throttled(f"AWS refused the call for too many: {code}")
-    if code in OUTAGES or isinstance(getattr(error, "cause", None), (BotoConnectionError, HTTPClientError)):
-        return Unavailable(f"AWS did not answer: {code or error}")
+    if code in OUTAGES:
+        return Unavailable(f"AWS did not answer: {code}")
     return error

@@ -30,6 +30,14 @@ class Expression:
             return f"attribute_not_exists({self.name(attribute)})"
         return f"{self.name(attribute)} = {self.value(item[attribute])}"
 
+    def of_partition(self, attribute: str, key: str) -> str:
+        """Return the condition that a query reads this partition."""
+        return f"{self.name(attribute)} = {self.value({'S': key})}"
+
+    def between(self, attribute: str, low: str, high: str) -> str:
+        """Return what goes on with the condition: the bounds, both of them inside."""
+        return f" AND {self.name(attribute)} BETWEEN {self.value({'S': low})} AND {self.value({'S': high})}"
+
     def changes(self, before: Item, after: Item) -> str:
         """Return the update that makes `before` into `after`; never an empty one, which DynamoDB refuses."""
         changed = [key for key in after if after[key] != before.get(key)]

@@ -3,16 +3,22 @@
 Names are whole words: at 1 KB an item, with its payload inside, has room for them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pynamodb.attributes import BooleanAttribute, JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
-from pynamodb.models import Model
-
-from onthedot.adapters.attributes import Epoch, Instant, Span
-from onthedot.adapters.aws import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
+from onthedot.adapters.attributes import (
+    INSTANT,
+    JSON,
+    NUMBER,
+    SECONDS,
+    SINCE_1970,
+    TEXT,
+    TRUTH,
+    Kinds,
+    read,
+    write,
+)
 from onthedot.rules.agenda import Entry, group_partition, shard_of
 from onthedot.rules.jobs import Job, Payload, Retry, State
 from onthedot.rules.past import facts_of, past_of
@@ -20,122 +26,58 @@ from onthedot.rules.past import facts_of, past_of
 Item = dict[str, dict[str, Any]]
 """An item as DynamoDB speaks it: `{name: {type: value}}`."""
 
+JOB: Kinds = {
+    "schedule": TEXT,
+    "slot": TEXT,
+    "state": TEXT,
+    "handler": TEXT,
+    "run_at": INSTANT,
+    "request": TEXT,
+    "created_at": INSTANT,
+    "generation": TEXT,
+    "version": NUMBER,
+    "local_slot": TEXT,
+    "fold": NUMBER,
+    "meant": TEXT,
+    "overlap": TEXT,
+    "pinned": TRUTH,
+    "timeout": SECONDS,
+    "retry": JSON,
+    "start_within": SECONDS,
+    "start_before": INSTANT,
+    "revived_at": INSTANT,
+    "attempt": NUMBER,
+    "past": JSON,
+    "stop": TRUTH,
+    "owner": TEXT,
+    "lease_until": SINCE_1970,
+    "started_at": INSTANT,
+    "finished_at": INSTANT,
+    "result": TEXT,
+    "error": TEXT,
+    "reason": TEXT,
+    "expires_at": SINCE_1970,
+    "payload": TEXT,
+    "payload_item": TEXT,
+    "payload_size": NUMBER,
+    "payload_until": INSTANT,
+    "shard": TEXT,
+    "agenda": TEXT,
+    "group_key": TEXT,
+    "grouped": TEXT,
+    "dead": TEXT,
+}
+"""A job, or (with only the keys, `payload` and `expires_at`) the payload of one."""
 
-class Connected:
-    """How PynamoDB reaches AWS: as every other client does."""
-
-    connect_timeout_seconds = CONNECT_SECONDS
-    read_timeout_seconds = READ_SECONDS
-    max_retry_attempts = TRIES - 1
-    max_pool_connections = CONNECTIONS
-
-
-class AgendaIndex(GlobalSecondaryIndex["JobItem"]):  # type: ignore[no-untyped-call]
-    """The jobs without an outcome."""
-
-    class Meta:
-        """Keys only: what wakes is decided by the job itself."""
-
-        index_name = "agenda"
-        projection = KeysOnlyProjection()
-
-    shard = UnicodeAttribute(hash_key=True)
-    agenda = UnicodeAttribute(range_key=True)
-
-
-class GroupsIndex(GlobalSecondaryIndex["JobItem"]):  # type: ignore[no-untyped-call]
-    """The jobs that have a group."""
-
-    class Meta:
-        """Keys only: a change of state writes nothing here."""
-
-        index_name = "groups"
-        projection = KeysOnlyProjection()
-
-    group_key = UnicodeAttribute(hash_key=True)
-    grouped = UnicodeAttribute(range_key=True)
-
-
-class DeadIndex(GlobalSecondaryIndex["JobItem"]):  # type: ignore[no-untyped-call]
-    """The dead jobs."""
-
-    class Meta:
-        """With the handler, by which the dead are looked for."""
-
-        index_name = "dead"
-        projection = IncludeProjection(["handler"])
-
-    shard = UnicodeAttribute(hash_key=True)
-    dead = UnicodeAttribute(range_key=True)
-
-
-class JobItem(Model):
-    """A job, or (with only the keys, `payload` and `expires_at`) the payload of one."""
-
-    class Meta(Connected):
-        """The name is set when the world is wired."""
-
-        table_name = "Jobs"
-
-    schedule = UnicodeAttribute(hash_key=True)
-    slot = UnicodeAttribute(range_key=True)
-    state = UnicodeAttribute(null=True)
-    handler = UnicodeAttribute(null=True)
-    run_at = Instant(null=True)
-    request = UnicodeAttribute(null=True)
-    created_at = Instant(null=True)
-    generation = UnicodeAttribute(null=True)
-    version = NumberAttribute(null=True)
-    local_slot = UnicodeAttribute(null=True)
-    fold = NumberAttribute(null=True)
-    meant = UnicodeAttribute(null=True)
-    overlap = UnicodeAttribute(null=True)
-    pinned = BooleanAttribute(null=True)
-    timeout = Span(null=True)
-    retry = JSONAttribute(null=True)
-    start_within = Span(null=True)
-    start_before = Instant(null=True)
-    revived_at = Instant(null=True)
-    attempt = NumberAttribute(null=True)
-    past = JSONAttribute(null=True)
-    stop = BooleanAttribute(null=True)
-    owner = UnicodeAttribute(null=True)
-    lease_until = Epoch(null=True)
-    started_at = Instant(null=True)
-    finished_at = Instant(null=True)
-    result = UnicodeAttribute(null=True)
-    error = UnicodeAttribute(null=True)
-    reason = UnicodeAttribute(null=True)
-    expires_at = Epoch(null=True)
-    payload = UnicodeAttribute(null=True)
-    payload_item = UnicodeAttribute(null=True)
-    payload_size = NumberAttribute(null=True)
-    payload_until = Instant(null=True)
-    shard = UnicodeAttribute(null=True)
-    agenda = UnicodeAttribute(null=True)
-    group_key = UnicodeAttribute(null=True)
-    grouped = UnicodeAttribute(null=True)
-    dead = UnicodeAttribute(null=True)
-
-    by_agenda = AgendaIndex()
-    by_group = GroupsIndex()
-    by_death = DeadIndex()
-
-
-class ShardItem(Model):
-    """How far a shard's agenda was handed over, and who may go on."""
-
-    class Meta(Connected):
-        """The name is set when the world is wired."""
-
-        table_name = "Shards"
-
-    shard = UnicodeAttribute(hash_key=True)
-    watermark = UnicodeAttribute(null=True)
-    lease = UnicodeAttribute(null=True)
-    lease_until = Instant(null=True)
-    ticked_at = Instant(null=True)
-    swept_at = Instant(null=True)
+SHARD: Kinds = {
+    "shard": TEXT,
+    "watermark": TEXT,
+    "lease": TEXT,
+    "lease_until": INSTANT,
+    "ticked_at": INSTANT,
+    "swept_at": INSTANT,
+}
+"""How far a shard's agenda was handed over, and who may go on."""
 
 
 def job_key(schedule: str, slot: str) -> Item:
@@ -145,35 +87,27 @@ def job_key(schedule: str, slot: str) -> Item:
 
 def item_of(job: Job, shards: int) -> Item:
     """Return the job's item; what has no value is not in it."""
-    attributes = JobItem.get_attributes()
-    return {
-        name: {attributes[name].attr_type: attributes[name].serialize(value)}
-        for name, value in _values(job, shards).items()
-        if value is not None
-    }
+    return write(JOB, _values(job, shards))
 
 
 def job_of(item: Mapping[str, Any]) -> Job:
     """Return the job that an item holds."""
-    return job_of_model(JobItem.from_raw_data(dict(item)))
-
-
-def job_of_model(model: JobItem) -> Job:
-    """Return the job that PynamoDB read."""
-    facts = {name: getattr(model, name) for name in PLAIN}
-    text = model.payload
-    size = len(text.encode()) if text is not None else int(model.payload_size or 0)
+    facts = read(JOB, item)
+    found: Callable[[str], Any] = facts.get
+    text = found("payload")
+    version, fold, retry, agenda, group = map(found, ("version", "fold", "retry", "agenda", "group_key"))
+    size = len(text.encode()) if text is not None else int(found("payload_size") or 0)
     return Job(
-        **facts,
-        state=State(model.state),
-        attempt=int(model.attempt or 0),
-        past=past_of(model.past or ()),
-        version=None if model.version is None else int(model.version),
-        fold=None if model.fold is None else int(model.fold),
-        wake=Entry.parse(model.agenda).wake if model.agenda else None,
-        group=model.group_key.rpartition("#")[0] if model.group_key else None,
-        retry=None if model.retry is None else Retry(**model.retry),
-        payload=Payload(size, text, model.payload_item, model.payload_until),
+        **{name: found(name) for name in PLAIN},
+        state=State(found("state")),
+        attempt=int(found("attempt") or 0),
+        past=past_of(found("past") or ()),
+        version=None if version is None else int(version),
+        fold=None if fold is None else int(fold),
+        wake=Entry.parse(agenda).wake if agenda else None,
+        group=group.rpartition("#")[0] if group else None,
+        retry=None if retry is None else Retry(**retry),
+        payload=Payload(size, text, found("payload_item"), found("payload_until")),
     )
 
 

@@ -1,8 +1,8 @@
 """The jobs in DynamoDB: five calls, and every condition that the protocol leans on.
 
-A refused write returns the item that refused it (`ReturnValuesOnConditionCheckFailure`), which PynamoDB does not hand
-on, so writes go to the client below it. A refusal is no proof of a lost race: the SDK may have repeated a write whose
-answer was lost, and met the result. What is there is therefore compared with what was to be written.
+A refused write returns the item that refused it (`ReturnValuesOnConditionCheckFailure`). A refusal is no proof of a
+lost race: the SDK may have repeated a write whose answer was lost, and met the result. What is there is therefore
+compared with what was to be written.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
-from pynamodb.exceptions import DoesNotExist
 
-from onthedot.adapters.attributes import Epoch, Span
+from onthedot.adapters.attributes import epoch_text, seconds_text
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import Item, JobItem, item_of, job_key, job_of, job_of_model
+from onthedot.adapters.items import Item, item_of, job_key, job_of
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import to_text
 from onthedot.rules.jobs import Job, State
@@ -65,17 +64,16 @@ class DynamoJobs:
 
     def get(self, schedule: str, slot: str) -> Job | None:
         """Return the job as it is now (strongly consistent)."""
-        try:
-            model = call(self.clock, lambda: JobItem.get(schedule, slot, consistent_read=True))
-        except DoesNotExist:
-            return None
-        return _living(job_of_model(model), self.clock.now())
+        key = job_key(schedule, slot)
+        answer: Any = call(self.clock, lambda: self.client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        job = _job(answer.get("Item"))
+        return None if job is None or job.has_expired(self.clock.now()) else job
 
     def start(self, entry: Entry, owner: str, now: datetime, timeout: timedelta) -> Written:
         """Start a scheduled job whose wake is the entry's and whose time has come, for one attempt of `owner`."""
         expression = Expression()
         name, value, at = expression.name, expression.value, _text(to_text(now))
-        own_timeout = f"if_not_exists({name('timeout')}, {value({'N': Span().serialize(timeout)})})"
+        own_timeout = f"if_not_exists({name('timeout')}, {value({'N': seconds_text(timeout)})})"
         update = (
             f"SET {name('state')} = {value(_text(State.RUNNING))}, {name('owner')} = {value(_text(owner))},"
             f" {name('attempt')} = {name('attempt')} + {value({'N': '1'})}, {name('started_at')} = {value(at)},"
@@ -160,13 +158,9 @@ def _job(item: Item | None) -> Job | None:
     return job_of(item) if item else None
 
 
-def _living(job: Job, now: datetime) -> Job | None:
-    return None if job.has_expired(now) else job
-
-
 def _text(text: str) -> dict[str, Any]:
     return {"S": str(text)}
 
 
 def _number(instant: datetime) -> dict[str, Any]:
-    return {"N": Epoch().serialize(instant)}
+    return {"N": epoch_text(instant)}

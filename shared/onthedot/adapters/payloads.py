@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pynamodb.exceptions import DoesNotExist
-
-from onthedot.adapters.attributes import Epoch
+from onthedot.adapters.attributes import epoch_text
 from onthedot.adapters.aws import call
 from onthedot.adapters.batches import read_all
-from onthedot.adapters.items import JobItem, item_of, job_key
+from onthedot.adapters.items import item_of, job_key
 from onthedot.adapters.sizes import fits_one_unit
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import Clock, Placed
@@ -37,7 +35,7 @@ class DynamoPayloads:
         item: dict[str, Any] = {
             **job_key(schedule, name),
             "payload": {"S": text},
-            "expires_at": {"N": Epoch().serialize(kept_until)},
+            "expires_at": {"N": epoch_text(kept_until)},
         }
         call(self.clock, lambda: self.client.put_item(TableName=self.table, Item=item))
 
@@ -49,7 +47,7 @@ class DynamoPayloads:
                 TableName=self.table,
                 Key=job_key(schedule, name),
                 UpdateExpression="SET expires_at = :at",
-                ExpressionAttributeValues={":at": {"N": Epoch().serialize(at)}},
+                ExpressionAttributeValues={":at": {"N": epoch_text(at)}},
             ),
         )
 
@@ -60,19 +58,17 @@ class DynamoPayloads:
         """
         if job.payload.text is not None:
             return job.payload.text
-        name = job.payload.stored_as or ""
-        try:
-            model = call(self.clock, lambda: JobItem.get(job.schedule, name, consistent_read=True))
-        except DoesNotExist:
-            raise LookupError(f"the payload of {job.id} is gone") from None
-        return str(model.payload)
+        key = job_key(job.schedule, job.payload.stored_as or "")
+        answer: Any = call(self.clock, lambda: self.client.get_item(TableName=self.table, Key=key, ConsistentRead=True))
+        if "Item" not in answer:
+            raise LookupError(f"the payload of {job.id} is gone")
+        return str(answer["Item"]["payload"]["S"])
 
     def texts(self, placed: Sequence[Placed]) -> list[str | None]:
         """Return the texts of many payloads, in their order; `None` where the item that held one is gone."""
         keys = {(schedule, payload.stored_as) for schedule, payload in placed if payload.stored_as}
         items = read_all(self.client, self.clock, self.table, [job_key(*key) for key in sorted(keys)])
-        models = [JobItem.from_raw_data(item) for item in items]
-        found = {(model.schedule, model.slot): model.payload for model in models}
+        found = {(item["schedule"]["S"], item["slot"]["S"]): item["payload"]["S"] for item in items}
         return [
             found.get((schedule, payload.stored_as)) if payload.stored_as else payload.text
             for schedule, payload in placed

@@ -4,16 +4,13 @@ A row that cannot be read, whoever wrote it, is read as a broken schedule: it st
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from typing import Any
 
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.models import Model
-
-from onthedot.adapters.attributes import Epoch, Instant
-from onthedot.adapters.items import Connected, Item
+from onthedot.adapters.attributes import INSTANT, JSON, NUMBER, TEXT, Kinds, epoch_text, from_epoch, read, write
+from onthedot.adapters.items import Item
 from onthedot.rules.agenda import shard_of
 from onthedot.rules.history import Record
 from onthedot.rules.instants import from_text, to_text
@@ -31,40 +28,35 @@ ALIKE = (
 """What a schedule and its item call alike."""
 
 
-class ScheduleItem(Model):
-    """A schedule, or (with another part) something of its history."""
-
-    class Meta(Connected):
-        """The name is set when the world is wired."""
-
-        table_name = "Schedules"
-
-    name = UnicodeAttribute(hash_key=True)
-    part = UnicodeAttribute(range_key=True)
-    shard = UnicodeAttribute(null=True)
-    next_at = Instant(null=True)
-    state = UnicodeAttribute(null=True)
-    generation = UnicodeAttribute(null=True)
-    version = NumberAttribute(null=True)
-    fields = UnicodeAttribute(null=True)
-    payload = UnicodeAttribute(null=True)
-    payload_item = UnicodeAttribute(null=True)
-    payload_size = NumberAttribute(null=True)
-    payload_hash = UnicodeAttribute(null=True)
-    since = Instant(null=True)
-    planned_until = Instant(null=True)
-    paced_until = Instant(null=True)
-    created_at = Instant(null=True)
-    changed_at = Instant(null=True)
-    changed_by = UnicodeAttribute(null=True)
-    stamp = UnicodeAttribute(null=True)
-    paused = JSONAttribute(null=True)
-    broken = UnicodeAttribute(null=True)
-    tzdata = UnicodeAttribute(null=True)
-    next_local = UnicodeAttribute(null=True)
-    resumed_at = Instant(null=True)
-    busy = UnicodeAttribute(null=True)
-    waiting = UnicodeAttribute(null=True)
+SCHEDULE: Kinds = {
+    "name": TEXT,
+    "part": TEXT,
+    "shard": TEXT,
+    "next_at": INSTANT,
+    "state": TEXT,
+    "generation": TEXT,
+    "version": NUMBER,
+    "fields": TEXT,
+    "payload": TEXT,
+    "payload_item": TEXT,
+    "payload_size": NUMBER,
+    "payload_hash": TEXT,
+    "since": INSTANT,
+    "planned_until": INSTANT,
+    "paced_until": INSTANT,
+    "created_at": INSTANT,
+    "changed_at": INSTANT,
+    "changed_by": TEXT,
+    "stamp": TEXT,
+    "paused": JSON,
+    "broken": TEXT,
+    "tzdata": TEXT,
+    "next_local": TEXT,
+    "resumed_at": INSTANT,
+    "busy": TEXT,
+    "waiting": TEXT,
+}
+"""What a schedule's row may hold."""
 
 
 def row_key(name: str) -> Item:
@@ -86,18 +78,13 @@ def schedule_item(schedule: Schedule, shards: int) -> Item:
         "payload_size": schedule.payload.size if schedule.payload.stored_as else None,
         "paused": _pause_facts(schedule.paused),
     }
-    attributes = ScheduleItem.get_attributes()
-    return {
-        name: {attributes[name].attr_type: attributes[name].serialize(value)}
-        for name, value in values.items()
-        if value is not None
-    }
+    return write(SCHEDULE, values)
 
 
 def schedule_of(item: Mapping[str, Any]) -> Schedule:
     """Return the schedule that an item holds; a broken one when it cannot be read."""
     try:
-        return _read(ScheduleItem.from_raw_data(dict(item)))
+        return _read(read(SCHEDULE, item))
     except UNREADABLE as error:
         return _broken(item, f"its row cannot be read: {type(error).__name__}: {error}"[:400])
 
@@ -108,29 +95,29 @@ def record_item(record: Record) -> Item:
         "name": {"S": record.name},
         "part": {"S": record.part},
         "facts": {"S": json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False)},
-        "expires_at": {"N": Epoch().serialize(record.kept_until)},
+        "expires_at": {"N": epoch_text(record.kept_until)},
     }
 
 
 def record_of(item: Mapping[str, Any]) -> Record:
     """Return what an item keeps of a schedule's past."""
-    kept_until = Epoch().deserialize(item["expires_at"]["N"])
+    kept_until = from_epoch(item["expires_at"]["N"])
     return Record(item["name"]["S"], item["part"]["S"], json.loads(item["facts"]["S"]), kept_until)
 
 
-def _read(model: ScheduleItem) -> Schedule:
-    facts: dict[str, Any] = {name: getattr(model, name) for name in ALIKE}
-    fields, text = json.loads(model.fields), model.payload
+def _read(row: Mapping[str, Any]) -> Schedule:
+    found: Callable[[str], Any] = row.get
+    fields, text = json.loads(row["fields"]), found("payload")
     schedule = Schedule(
-        **facts,
-        state=ScheduleState(model.state),
-        version=int(model.version),
+        **{name: found(name) for name in ALIKE},
+        state=ScheduleState(found("state")),
+        version=int(row["version"]),
         fields=fields,
-        payload=Payload(int(model.payload_size or len((text or "").encode())), text, model.payload_item),
-        paused=None if model.paused is None else _pause(model.paused),
+        payload=Payload(int(found("payload_size") or len((text or "").encode())), text, found("payload_item")),
+        paused=None if found("paused") is None else _pause(row["paused"]),
     )
     missing = [name for name in REQUIRED if getattr(schedule, name) is None]
-    if missing or not isinstance(fields, dict) or (text is None and model.payload_item is None):
+    if missing or not isinstance(fields, dict) or (text is None and found("payload_item") is None):
         raise ValueError(f"it lacks {', '.join(missing) or 'its definition'}")
     return schedule
 

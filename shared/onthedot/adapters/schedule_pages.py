@@ -1,10 +1,9 @@
 """Pages of the schedules table, one call each; `start` is where the page before has ended."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onthedot.adapters.aws import call
+from onthedot.adapters.pages import items_of
 from onthedot.adapters.schedule_items import PART
 from onthedot.rules.history import VERSION
 from onthedot.steps.ports import Clock
@@ -21,16 +20,6 @@ def names_of(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[str]]:
     """Return the names of the schedules on all pages of an index."""
     for items in items_of(clock, page):
         yield [item["name"]["S"] for item in items if item["part"] == {"S": PART}]
-
-
-def items_of(clock: Clock, page: Callable[[Any], Any]) -> Iterator[list[Any]]:
-    """Return the items of all pages."""
-    start: Any = {}
-    while start is not None:
-        answer = call(clock, partial(page, start))
-        yield answer["Items"]
-        last = answer.get("LastEvaluatedKey")
-        start = {"ExclusiveStartKey": last} if last else None
 
 
 def due_page(client: "DynamoDBClient", table: str, shard: str, low: str, high: str, start: Any) -> Any:

@@ -13,11 +13,11 @@ from onthedot.adapters.batches import read_all
 from onthedot.adapters.expressions import Expression
 from onthedot.adapters.items import Item, item_of, job_key
 from onthedot.adapters.jobs import CHANGED_ALONE, REFUSED, refusing_item
+from onthedot.adapters.pages import items_of
 from onthedot.adapters.schedule_items import PART, record_item, record_of, row_key, schedule_item, schedule_of
 from onthedot.adapters.schedule_pages import (
     due_page,
     first_due,
-    items_of,
     last_page,
     names_of,
     past_page,

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
+from onthedot.adapters.attributes import read
 from onthedot.adapters.aws import call, code_of
 from onthedot.adapters.expressions import Expression
-from onthedot.adapters.items import Item, ShardItem
+from onthedot.adapters.items import SHARD, Item
 from onthedot.adapters.jobs import REFUSED, refusing_item
+from onthedot.adapters.pages import items_of
 from onthedot.rules.instants import to_text
 from onthedot.steps.ports import Clock, Shard, ShardRow
 
@@ -27,8 +30,9 @@ class DynamoShards:
 
     def all(self) -> list[ShardRow]:
         """Return every shard that ever had a dispatcher, as it is now (strongly consistent)."""
-        models = call(self.clock, lambda: list(ShardItem.scan(consistent_read=True)))
-        return [ShardRow(model.shard, model.watermark, model.ticked_at, model.swept_at) for model in models]
+        pages = items_of(self.clock, partial(_page, self.client, self.table))
+        rows = [read(SHARD, item).get for items in pages for item in items]
+        return [ShardRow(str(row("shard")), row("watermark"), row("ticked_at"), row("swept_at")) for row in rows]
 
     def acquire(
         self, name: str, lease: str, former: str | None, ticked_at: datetime, now: datetime, until: datetime
@@ -96,5 +100,9 @@ def _mine(error: ClientError, name: str, lease: str) -> Shard | None:
 
 
 def _shard(item: Item, name: str, lease: str) -> Shard:
-    model = ShardItem.from_raw_data(dict(item))
-    return Shard(name, lease, model.watermark or "", model.swept_at)
+    row = read(SHARD, item)
+    return Shard(name, lease, row.get("watermark") or "", row.get("swept_at"))
+
+
+def _page(client: "DynamoDBClient", table: str, start: Any) -> Any:
+    return client.scan(TableName=table, ConsistentRead=True, **start)

@@ -1,7 +1,7 @@
 """Deploys a template into this process, on moto, and takes all of it back at the end.
 
-What is changed meanwhile: the environment, the clock, boto3 and moto, where PynamoDB is connected to, and what a
-container keeps. A lab inside a lab has tables and queues of its own; the outer one goes on when it ends.
+What is changed meanwhile: the environment, the clock, boto3 and moto, and what a container keeps. A lab
+inside a lab has tables and queues of its own; the outer one goes on when it ends.
 """
 
 import json
@@ -24,7 +24,6 @@ from moto.core.botocore_stubber import BotocoreStubber
 
 from onthedot import wiring
 from onthedot.adapters.aws import CONFIG
-from onthedot.adapters.items import JobItem, ShardItem
 from onthedot.handler import HANDLERS
 from onthedot.testing import inside
 from onthedot.testing.calls import NOTED, Call, one_at_a_time
@@ -44,8 +43,6 @@ AWS = {
 }
 TABLE = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "BillingMode")
 QUEUE = ("VisibilityTimeout", "MessageRetentionPeriod", "DelaySeconds", "RedrivePolicy")
-CONNECTIONS: dict[Any, Any] = {JobItem: None, ShardItem: None}
-"""PynamoDB's connections, made once for all labs, as the clients are."""
 MISSING = object()
 
 Changes = list[tuple[Any, str, Any]]
@@ -86,9 +83,7 @@ def deployed(template: Template, start: datetime, environment: Mapping[str, str]
 
 
 def forget() -> None:
-    """Forget what a container has wired, and where PynamoDB is connected to."""
-    for model in CONNECTIONS:
-        model._connection = None
+    """Forget what a container has wired."""
     for cached in vars(wiring).values():
         if hasattr(cached, "cache_clear"):
             cached.cache_clear()
@@ -97,17 +92,11 @@ def forget() -> None:
 @contextmanager
 def _fresh_container() -> Iterator[None]:
     """Begin as a container does that has wired nothing yet."""
-    before = {model: model._connection for model in CONNECTIONS}
     forget()
-    for model, connection in CONNECTIONS.items():
-        model._connection = connection
     try:
         yield
     finally:
-        CONNECTIONS.update((model, model._connection) for model in CONNECTIONS)
         forget()
-        for model, connection in before.items():
-            model._connection = connection
 
 
 @contextmanager
