@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 
-from onthedot.adapters.aws import CONFIG
+from onthedot.adapters.aws import CHECKED, CONFIG
 from onthedot.adapters.indexes import DynamoIndexes
 from onthedot.adapters.jobs import DynamoJobs
 from onthedot.adapters.payloads import DynamoPayloads
@@ -124,12 +124,12 @@ def targets() -> Targets:
 
 @cache
 def _client(service: str, region: str) -> Any:
-    return boto3.client(service, region_name=region, config=CONFIG)  # type: ignore[call-overload]
+    return boto3.client(service, region_name=region, config=CHECKED)  # type: ignore[call-overload]
 
 
 @cache
 def _secrets() -> Any:
-    return boto3.client("secretsmanager", config=CONFIG)
+    return boto3.client("secretsmanager", config=CHECKED)
 
 
 @cache

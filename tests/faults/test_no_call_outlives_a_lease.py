@@ -1,6 +1,6 @@
 """One Config for every client, whose tries fit into the margin of a lease (aws-traps 13)."""
 
-from typing import Any
+from typing import Any, cast
 
 import boto3
 import pytest
@@ -8,7 +8,7 @@ from tests.support.lab import Lab
 from tests.support.worlds import client_of
 
 from onthedot import wiring
-from onthedot.adapters.aws import CONFIG, CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
+from onthedot.adapters.aws import CHECKED, CONFIG, CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
 from onthedot.rules.timing import Timing
 
 
@@ -52,6 +52,18 @@ def test_no_client_is_made_elsewhere(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
     lab.settle()
     assert made
     assert all(arguments == {"config": CONFIG} for arguments in made)
+
+
+@pytest.mark.usefixtures("lab")
+def test_types_are_looked_at_in_tests_and_where_users_say_them() -> None:
+    """AWS refuses wrong types too; only it takes a call to learn that."""
+    ours, checked = cast(Any, CONFIG), cast(Any, CHECKED)
+    assert not ours.parameter_validation
+    assert {name: client.meta.config.parameter_validation for name, client in clients().items()} == dict.fromkeys(
+        clients(), True
+    )
+    assert checked.parameter_validation
+    assert numbers(checked) == numbers(ours)
 
 
 def test_all_tries_of_a_call_fit_into_the_margin() -> None:

@@ -23,7 +23,7 @@ from moto.core.base_backend import BackendDict
 from moto.core.botocore_stubber import BotocoreStubber
 
 from onthedot import wiring
-from onthedot.adapters.aws import CONFIG
+from onthedot.adapters.aws import CHECKED, CONFIG
 from onthedot.handler import HANDLERS
 from onthedot.testing import inside
 from onthedot.testing.calls import NOTED, Call, one_at_a_time
@@ -180,7 +180,7 @@ def _alone(template: Template) -> Iterator[None]:
 
 def _client_of(original: Callable[..., Any]) -> Callable[..., Any]:
     def client(service: str, *place: Any, **said: Any) -> Any:
-        if place or said.keys() - {"config", "region_name"} or said.get("config") not in (None, CONFIG):
+        if place or said.keys() - {"config", "region_name"} or said.get("config") not in (None, CONFIG, CHECKED):
             return original(service, *place, **said)
         return _made_once(service, said.get("config"), said.get("region_name"))
 
@@ -191,10 +191,12 @@ def _client_of(original: Callable[..., Any]) -> Callable[..., Any]:
 def _made_once(service: Any, config: Config | None, region_name: str | None) -> Any:
     """Return a client, made once for all labs: to make one takes longer than most stories.
 
-    Nobody checks signatures, and of tables moto needs nothing that stands in them.
+    Nobody checks signatures, and of tables moto needs nothing that stands in them. What a call is made with is checked
+    here, though not on AWS: there it would take time.
     """
     signed = Config(signature_version=UNSIGNED) if service == "dynamodb" else Config()
-    return boto3.Session().client(service, config=signed.merge(config) if config else signed, region_name=region_name)
+    kept = (config or Config()).merge(signed).merge(Config(parameter_validation=True))
+    return boto3.Session().client(service, config=kept, region_name=region_name)
 
 
 def _create_tables(dynamodb: Any, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
