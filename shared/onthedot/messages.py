@@ -11,6 +11,8 @@ from onthedot.rules.instants import from_text, to_text
 VERSION = 1
 LONGEST_KEYS = 2048, 1024
 """What DynamoDB takes. Units: bytes. Source: docs.aws.amazon.com/amazondynamodb, ServiceQuotas (read 2026-11-29)."""
+COMPACT = json.JSONEncoder(separators=(",", ":"))
+"""Made once: to make one for each message is a fifth of what the message costs."""
 SHARDS = frozenset(str(number) for number in range(MOST_SHARDS))
 
 
@@ -74,7 +76,7 @@ def read_shard(text: str) -> ShardMessage:
 
 
 def _compact(value: dict[str, Any]) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return COMPACT.encode(value)
 
 
 def _object(text: str) -> object:
