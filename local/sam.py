@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import boto3
 
 from local import account, mend
 from local.emulator import Emulator, tail
+from local.lock import hold
 from local.progress import Failure, step
 from local.setup import LOCAL, ROOT, UV
 
@@ -55,17 +57,26 @@ def digest(parameters: Mapping[str, str]) -> str:
 
 def deploy(emulator: Emulator, parameters: Mapping[str, str]) -> None:
     """Build what changed and bring the stack to it."""
-    settings = machine() | dict(parameters)
-    overrides = ["--parameter-overrides", *(f"{name}={value}" for name, value in settings.items())]
-    if not _is_built():
-        with step("Building the functions and their layer (sam build)"):
-            made_from = digest(machine())
-            _sam(emulator, "build", *_BUILD_OPTIONS, *overrides)
-            _MADE_FROM.write_text(made_from)
+    build()
     with step("Deploying template.yaml to the local AWS (sam deploy)"):
         boto3.client("s3", endpoint_url=emulator.url).create_bucket(Bucket=BUCKET)
-        _sam(emulator, "deploy", *_DEPLOY_OPTIONS, *overrides)
+        endpoint = {"AWS_ENDPOINT_URL": emulator.url}
+        _sam("deploy", *_DEPLOY_OPTIONS, *_overrides(machine() | dict(parameters)), environment=endpoint)
         mend.deployment(STACK, emulator.url)
+
+
+def build() -> Path:
+    """Build what changed, one at a time; return the directory that holds a directory for each resource.
+
+    Two builds at once, of stacks that were started together, would empty each other's folder.
+    """
+    with hold(LOCAL / "build.lock"):
+        if not _is_built():
+            with step("Building the functions and their layer (sam build)"):
+                made_from = digest(machine())
+                _sam("build", *_BUILD_OPTIONS, *_overrides(machine()))
+                _MADE_FROM.write_text(made_from)
+    return BUILD / "artefacts"
 
 
 def outputs(emulator: Emulator) -> dict[str, str]:
@@ -83,10 +94,14 @@ def _sources() -> list[Path]:
     return [ROOT / "template.yaml", *(path for path in found if "__pycache__" not in path.parts)]
 
 
-def _sam(emulator: Emulator, command: str, *arguments: str) -> None:
+def _overrides(settings: Mapping[str, str]) -> list[str]:
+    return ["--parameter-overrides", *(f"{name}={value}" for name, value in settings.items())]
+
+
+def _sam(command: str, *arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> None:
     log = LOCAL / f"sam-{command}.log"
-    environment = os.environ | {
-        "AWS_ENDPOINT_URL": emulator.url,
+    whole = os.environ | {
+        **environment,
         # sam build runs the runtime's own python with pip: uv's environment has both, under every name it looks for.
         "PATH": f"{UV / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "SAM_CLI_POLL_DELAY": "0.3",
@@ -94,6 +109,6 @@ def _sam(emulator: Emulator, command: str, *arguments: str) -> None:
     }
     line = [str(LOCAL / "sam/bin/python"), "-m", "samcli", command, *_NO_CONFIG, *arguments]
     with log.open("wb") as output, open(os.devnull) as nothing:
-        status = subprocess.call(line, cwd=ROOT, env=environment, stdin=nothing, stdout=output, stderr=output)
+        status = subprocess.call(line, cwd=ROOT, env=whole, stdin=nothing, stdout=output, stderr=output)
     if status:
         raise Failure(f"sam {command} failed. The end of {log}:\n{tail(log)}\nMend what it names, then try again.")

@@ -1,11 +1,10 @@
-"""Builds the template as a deploy does, for the Python that runs the tests, into directories of its own.
+"""Builds the layer as a deploy does, for another machine than the one that runs the tests.
 
-They stay, since a cold build takes half a minute. Each build has a working directory of its own: SAM keeps downloaded
-packages in `.aws-sam/deps` of it, and deletes those of any other build that it finds there.
+It stays, since a cold build takes a while. Each build has a working directory of its own: SAM keeps downloaded packages
+in `.aws-sam/deps` of it, and deletes those of any other build that it finds there.
 """
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -15,23 +14,25 @@ from pathlib import Path
 from tests.template.expansion import OFFLINE, ROOT, SAM
 
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
-MACHINE = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
 PLACE = ROOT / ".local/tests-build"
 
 
-def build_all() -> Path:
-    """Build all for this machine; return the directory that holds a directory for each resource."""
-    return _build(ROOT, MACHINE)
-
-
-def build_dependencies(architecture: str) -> Path:
-    """Build all without our own code, so that only a change of the dependencies builds the layer anew."""
-    source = PLACE / "dependencies"
+def build_compiled(architecture: str, built: Path) -> Path:
+    """Build the layer for another machine, of those packages alone that are compiled; `built` is this machine's."""
+    source = PLACE / "compiled"
     for folder in ("shared", "functions"):
         (source / folder).mkdir(parents=True, exist_ok=True)
-    for name in ("template.yaml", "shared/requirements.txt"):
-        shutil.copy(ROOT / name, source / name)
+    shutil.copy(ROOT / "template.yaml", source / "template.yaml")
+    (source / "shared/requirements.txt").write_text("".join(_compiled(built / "Layer/python")))
     return _build(source, architecture)
+
+
+def _compiled(layer: Path) -> list[str]:
+    """Return the lines of the layer's requirements whose packages hold compiled libraries on this machine."""
+    records = [path for path in layer.glob("*.dist-info/RECORD") if ".so," in path.read_text()]
+    names = {path.parent.name.split("-")[0].replace("_", "-").lower() for path in records}
+    lines = (ROOT / "shared/requirements.txt").read_text().splitlines(keepends=True)
+    return [line for line in lines if line.split("==")[0].strip().lower() in names]
 
 
 def _build(source: Path, architecture: str) -> Path:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.template.building import build_all
+from local import account, sam
 from tests.template.expansion import Template, expand
 
 
@@ -15,5 +15,6 @@ def template() -> Template:
 
 @pytest.fixture(scope="session")
 def built() -> Path:
-    """Build all for this machine, once."""
-    return build_all()
+    """Build all for this machine, once for these tests and for the stacks of the end-to-end tests."""
+    with account.isolated():
+        return sam.build()
