@@ -61,6 +61,7 @@ prove-planning: setup ## What is promised of outages, after one of three minutes
 	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py \
 		tests/functional/test_live_schedules_wait_for_no_backlog.py \
 		tests/functional/test_every_slot_of_an_outage_ends_as_its_policy_says.py \
+		tests/functional/test_an_outage_of_one_part_loses_nothing.py \
 		tests/functional/test_what_is_caught_up_starves_nothing_live.py $(ARGS)
 
 .PHONY: prove-overload
