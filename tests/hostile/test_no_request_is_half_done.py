@@ -1,6 +1,8 @@
 """Whatever is asked, the answer is one of the contract; a refusal tells every fault and has changed nothing."""
 
+import json
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -11,6 +13,10 @@ from tests.hostile.sensible import calls
 from tests.hostile.stage import Stage
 from tests.hostile.strategies import asks
 from tests.support.proving import IN_FULL
+
+from onthedot.http.route import Route
+from onthedot.http.routes import ROUTES
+from onthedot.http.shapes import fields_of
 
 HISTORIES = 3_400 if IN_FULL else 40
 LONGEST = 5
@@ -43,3 +49,30 @@ def test_requests_made_of_the_contract(stage: Stage) -> None:
 
     live()
     print(f"requests: {statuses.total()}, of them refused: {sum(statuses[each] for each in statuses if each >= 400)}")
+
+
+RIGHT: dict[str, dict[str, Any]] = {
+    "JobRequest": {"handler": "example.echo", "delay": 60},
+    "RescheduleRequest": {"delay": 60},
+    "ScheduleRequest": {"handler": "example.echo", "cron": "* * * * *"},
+    "BackfillRequest": {"from": "2027-01-04T08:00:30Z", "to": "2027-01-04T08:20:00Z"},
+    "PreviewRequest": {"cron": "* * * * *", "from": "2027-01-04T08:00:30Z", "count": 1},
+}
+NOTHING_LIKE_IT = {"no": ["such"]}
+ANYTHING = {"payload", "jobs"}
+"""A payload may be all there is; and each job of a batch is judged by itself."""
+WITH_BODY = [route for route in ROUTES if route.body is not None]
+
+
+@pytest.mark.parametrize("route", WITH_BODY, ids=[f"{route.method} {route.path}" for route in WITH_BODY])
+def test_a_request_with_faults(stage: Stage, route: Route) -> None:
+    """Each field is wrong alone, with the rest as it should be, and then all are wrong at once."""
+    stage.restore()
+    judge, path = Judge(stage), route.path.replace("{id}", "far").replace("{name}", "busy")
+    assert route.body is not None
+    right, known = RIGHT.get(route.body.__name__, {}), {*fields_of(route.body), "moon"} - ANYTHING
+    for names in ([*known], *([each] for each in known)):
+        body = {**right, **dict.fromkeys(names, NOTHING_LIKE_IT)}
+        answer = judge.ask(Ask(route.method, path, body=json.dumps(body).encode(), route=route.path))
+        assert answer.status == 400, answer
+    assert not judge.violations, judge.violations
