@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import boto3
 import pytest
+from botocore.exceptions import ParamValidationError
 from tests.support.lab import Lab
 from tests.support.worlds import client_of
 
@@ -59,9 +60,10 @@ def test_types_are_looked_at_in_tests_and_where_users_say_them() -> None:
     """AWS refuses wrong types too; only it takes a call to learn that."""
     ours, checked = cast(Any, CONFIG), cast(Any, CHECKED)
     assert not ours.parameter_validation
-    assert {name: client.meta.config.parameter_validation for name, client in clients().items()} == dict.fromkeys(
-        clients(), True
-    )
+    with pytest.raises(ParamValidationError):
+        client_of(wiring.world(), "jobs").get_item(TableName="t", Key=5)
+    with pytest.raises(ParamValidationError):
+        client_of(wiring.world(), "queue").send_message(QueueUrl="http://127.0.0.1:1/q", MessageBody=5)
     assert checked.parameter_validation
     assert numbers(checked) == numbers(ours)
 

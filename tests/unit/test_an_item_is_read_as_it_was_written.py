@@ -76,10 +76,11 @@ LEAST = {
     "shard": {"S": "0"},
     "agenda": {"S": "2027-03-28T01:00:00.000Z#job#a#-"},
 }
-GOLDEN = [(RUNNING, AS_RUNNING), (DEAD, AS_DEAD), (LEAST, a_job())]
+TRUE = LEAST | {"pinned": {"BOOL": True}, "stop": {"BOOL": True}}
+GOLDEN = [(RUNNING, AS_RUNNING), (DEAD, AS_DEAD), (LEAST, a_job()), (TRUE, a_job(pinned=True, stop=True))]
 
 
-@pytest.mark.parametrize(("item", "job"), GOLDEN, ids=["running", "dead", "least"])
+@pytest.mark.parametrize(("item", "job"), GOLDEN, ids=["running", "dead", "least", "true"])
 def test_the_first_releases_items_are_read_and_written_the_same(item: dict[str, Any], job: Job) -> None:
     """Items live for years, and two releases share a table during an upgrade (aws-traps 29)."""
     assert job_of(item) == job
