@@ -1,6 +1,6 @@
 """What moto's own DynamoDB and SQS hold, looked at without a call that a test would count."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
@@ -20,9 +20,9 @@ def messages(queue: str) -> list[Any]:
 
 
 def seen_at(message: Any) -> datetime:
-    """Return when a message is seen, or seen again."""
-    at = max(message.delayed_until or 0, message.visible_at or 0)
-    return datetime.fromtimestamp(at / 1000, UTC) + timedelta(milliseconds=1)
+    """Return when a message is seen, or seen again: moto shows it when its delay ends, but after it was hidden."""
+    at = max(message.delayed_until or 0, (message.visible_at or 0) + 1)
+    return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def expire(now: datetime) -> None:
