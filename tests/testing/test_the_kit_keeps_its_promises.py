@@ -8,7 +8,7 @@ import pytest
 from tests.support.handlers import SCRIPT
 from tests.support.lab import Lab
 
-from onthedot import Job, handler
+from onthedot import Job, handler, testing
 from onthedot.testing import LabError, ParameterRefused, Refused
 
 SECOND = timedelta(seconds=1)
@@ -30,6 +30,18 @@ def test_the_timer_ticks_on_the_minute_for_each_shard_of_the_template() -> None:
         assert sorted((look["ticked_at"][11:16], look["shard"]) for look in looks) == [
             (minute, shard) for minute in ("08:01", "08:02") for shard in "012"
         ]
+
+
+@pytest.mark.parametrize("minute", [testing.Lab.minute, testing.Lab.tick])
+def test_what_is_passed_over_changes_nothing(monkeypatch: pytest.MonkeyPatch, minute: Any) -> None:
+    """A look at a shard in which nothing waits finds nothing, so a lab may leave it out."""
+    monkeypatch.setattr(testing.Lab, "minute", minute)
+    with testing.Lab() as lab:
+        lab.schedule("s", cron="0 9 * * *", handler="test.record")
+        lab.create("test.record", id="j", delay=3600)
+        lab.advance(hours=2)
+        ran = [(call.id, f"{call.started_at:%H:%M:%S}") for call in lab.ran()]
+        assert ran == [("s@2027-01-04T09:00:00Z", "09:00:00"), ("j", "09:00:30")]
 
 
 def test_a_delay_rides_sqs_and_ends_on_its_second(lab: Lab) -> None:

@@ -1,5 +1,6 @@
 """What moto's own DynamoDB and SQS hold, looked at without a call that a test would count."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,7 +33,13 @@ def expire(now: datetime) -> None:
         queue._messages = [message for message in queue._messages if (message.sent_timestamp or 0) >= oldest]
 
 
-def attributes(table: str, name: str) -> list[str]:
-    """Return an attribute of every item of a table that has it."""
-    items = account()[0].tables[table].all_items()
-    return [item.attrs[name].value for item in items if name in item.attrs]
+def drop(queue: str, unwanted: Callable[[str], bool]) -> None:
+    """Delete the messages of a queue whose text nobody wants."""
+    found = account()[1].queues[queue]
+    found._messages = [message for message in found._messages if not unwanted(message.body)]
+
+
+def pairs(table: str, name: str) -> list[tuple[str, str]]:
+    """Return the shard, and an attribute, of every item of a table that has it."""
+    items = [row.attrs for row in account()[0].tables[table].all_items()]
+    return [(item["shard"].value, item[name].value) for item in items if name in item]

@@ -2,7 +2,7 @@
 
 The template's functions get real events: the timer ticks on the minute, SQS delivers what its delays and visibility
 allow, and what is reported as failed stays in its queue. Time jumps from one happening to the next: a month takes a
-second. A minute for which nothing waits is passed over, and its tick with it.
+second. A minute for which nothing waits is passed over, and its tick with it; so is the look at an idle shard.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,10 @@ from typing import Any, Self
 
 from onthedot import wiring
 from onthedot.handler import HANDLERS, Handler
+from onthedot.messages import read_shard
 from onthedot.rules.agenda import Entry
 from onthedot.rules.instants import from_text, shown
+from onthedot.rules.planning import PLAN_AHEAD
 from onthedot.testing import inside
 from onthedot.testing.deployment import Deployment, deployed
 from onthedot.testing.errors import LabError, Refused
@@ -24,8 +26,9 @@ from onthedot.testing.requests import Answer, answer_of, http_event
 from onthedot.testing.runs import Ran
 from onthedot.testing.template import HERE, read
 
-START = datetime(2027, 1, 4, 8, 0, 30, tzinfo=UTC)
-"""A Monday."""
+START = datetime(2027, 1, 4, 8, 0, 30, tzinfo=UTC)  # a Monday
+MINUTE, EARLY = timedelta(minutes=1), timedelta(minutes=5)
+"""How early before a job's wake the timer ticks; the look-ahead is shorter."""
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -50,7 +53,7 @@ class Lab:
             read(template, parameters), start, environment or {}
         )
         self.off: set[str] = set()
-        self.next_tick = start.replace(second=0, microsecond=0) + timedelta(minutes=1)
+        self.next_tick = start.replace(second=0, microsecond=0) + MINUTE
 
     def __enter__(self) -> Self:
         deployment = self._deployed.__enter__()
@@ -60,7 +63,7 @@ class Lab:
         self._feeds = {queue: function for function in self.functions for queue in function.queues}
         [self._timer] = [function for function in self.functions if function.every]
         [self._api] = [function for function in self.functions if function.http]
-        self.rhythm = self._timer.every or timedelta(minutes=1)
+        self.rhythm = self._timer.every or MINUTE
         self._known: list[Handler] = []
         return self
 
@@ -130,14 +133,14 @@ class Lab:
             raise LabError(f"time passes from {self.now()} on, to an instant with an offset; {end} is none")
         inside.expire(self.now())
         if self.next_tick < self.now():
-            self.next_tick = self.now().replace(second=0, microsecond=0) + timedelta(minutes=1)
+            self.next_tick = self.now().replace(second=0, microsecond=0) + MINUTE
         self.settle()
-        while (happening := min(self._skip_idle_minutes(), self._next_message())) <= end:
+        while (happening := min(self._skip_idle_minutes(), *map(self.seen_next, self._delivering()))) <= end:
             self.time.move_to(max(happening, self.now()))
             if happening >= self.next_tick:
                 self.next_tick += self.rhythm
                 if self._on(self._timer):
-                    self.tick()
+                    self.minute()
             self.settle()
         self.time.move_to(end)
 
@@ -160,6 +163,14 @@ class Lab:
         if self._on(self._feeds[shards]):
             self.deliver(shards)
 
+    def minute(self) -> None:
+        """Fire the timer once, and look at the shards in which something waits: of another nothing would come."""
+        self._timer(timer_event(shown(self.now())))
+        shards, waiting = _queue("shard"), self._waiting(wiring.settings().timing.look_ahead)
+        inside.drop(shards, lambda text: waiting.get(read_shard(text).shard, NEVER) > self.now())
+        if self._on(self._feeds[shards]):
+            self.deliver(shards)
+
     def settle(self) -> None:
         """Deliver what is visible now, until nothing is."""
         while sum(self.deliver(queue) for queue in self._delivering()):
@@ -168,7 +179,7 @@ class Lab:
     def deliver(self, queue: str) -> int:
         """Give what a queue shows now to its function, as many messages at once as it takes; return how many."""
         count, most = 0, self._feeds[queue].queues[queue]
-        while messages := self.receive(queue):
+        while self.seen_next(queue) <= self.now() and (messages := self.receive(queue)):
             for first in range(0, len(messages), most):
                 self.invoke(queue, messages[first : first + most])
             count += len(messages)
@@ -217,21 +228,21 @@ class Lab:
     def _delivering(self) -> list[str]:
         return [queue for queue, function in self._feeds.items() if self._on(function)]
 
+    def _waiting(self, ahead: timedelta) -> dict[str, datetime]:
+        """Return from when on a look at each shard may find something, `ahead` of what is on the agenda."""
+        here, waiting = wiring.settings(), dict[str, datetime]()
+        agenda = [(shard, Entry.parse(text).wake - ahead) for shard, text in inside.pairs(here.jobs_table, "agenda")]
+        due = [(shard, from_text(text) - PLAN_AHEAD) for shard, text in inside.pairs(here.schedules_table, "next_at")]
+        for shard, at in agenda + due:
+            waiting[shard] = min(at, waiting.get(shard, at))
+        return waiting
+
     def _skip_idle_minutes(self) -> datetime:
         """Pass over the ticks that would find nothing on the agenda, and return the next one."""
-        settings = wiring.settings()
-        agenda = inside.attributes(settings.jobs_table, "agenda")
-        wakes = [Entry.parse(text).wake - timedelta(minutes=5) for text in agenda]
-        due = inside.attributes(settings.schedules_table, "next_at")
-        plans = [from_text(text) - timedelta(minutes=10) for text in due]
-        if (wakes or plans) and self._on(self._timer):
-            idle = min(wakes + plans) - self.next_tick
-            self.next_tick += max(timedelta(0), idle // timedelta(minutes=1) * timedelta(minutes=1))
-            return self.next_tick
-        return NEVER
-
-    def _next_message(self) -> datetime:
-        return min(map(self.seen_next, self._delivering()), default=NEVER)
+        if not self._on(self._timer) or not (waiting := self._waiting(EARLY)):
+            return NEVER
+        self.next_tick += max(timedelta(0), (min(waiting.values()) - self.next_tick) // MINUTE * MINUTE)
+        return self.next_tick
 
 
 def _queue(name: str) -> str:

@@ -127,6 +127,14 @@ def deepcopy(whole: Any) -> Any:
     return copied(whole) if isinstance(whole, NODE) else copying.deepcopy(whole)
 
 
+_cast = vars(DynamoType)["cast_value"].fget
+
+
+def cast_value(value: DynamoType) -> Any:
+    """Return what a value is in Python; asked of both keys of every item wherever a table is read."""
+    return value.value if value.type == "S" else _cast(value)
+
+
 def equal(one: DynamoType, other: DynamoType) -> bool:
     """Tell whether two values are the same; asked of every item of a table at each query."""
     if one.type == other.type == "S":
@@ -180,6 +188,7 @@ QUICKER: tuple[tuple[Any, str, Any], ...] = (
     (DynamoDBBackend, "transact_write_items", transact_write_items),
     (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
     (Table, "all_items", all_items),
+    (DynamoType, "cast_value", property(cast_value)),
     (DynamoType, "__eq__", equal),
     (DynamoType, "__lt__", earlier),
     (DynamoType, "size", size),
