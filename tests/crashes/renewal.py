@@ -8,7 +8,7 @@ import pytest
 from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import sqs_backends
 from tests.support.journal import JOURNAL
-from tests.support.lab import ACCOUNT, REGION, START, Lab, running_lab
+from tests.support.lab import ACCOUNT, REGION, START, Lab
 
 from onthedot.clock import SystemClock
 
@@ -24,7 +24,7 @@ LIKELY = 0.9
 @contextmanager
 def steady_lab(patch: pytest.MonkeyPatch) -> Iterator[Lab]:
     """Return a lab in which a story is the same each time. It has one shard: two would play a dispatcher twice."""
-    with running_lab(patch, ONTHEDOT_SHARDS="1") as lab:
+    with Lab(Shards=1) as lab:
         patch.setattr(SystemClock, "chance", lambda _: LIKELY)
         patch.setattr(SystemClock, "pause", lambda _: lab.time.shift(PAUSE_SECONDS))
         yield lab

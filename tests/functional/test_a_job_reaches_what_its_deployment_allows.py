@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support import jobs
-from tests.support.lab import ACCOUNT, REGION, Lab, running_lab
+from tests.support.lab import ACCOUNT, REGION, Lab
 
 from onthedot import wiring
 from onthedot.adapters.aws import CONNECT_SECONDS, READ_SECONDS, TRIES
@@ -15,8 +15,8 @@ QUEUE = f"arn:aws:sqs:{REGION}:{ACCOUNT}:reports"
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
-    with running_lab(monkeypatch, ONTHEDOT_ALLOWED_TARGET_ARNS=f"{QUEUE},{QUEUE}-*") as lab:
+def lab() -> Iterator[Lab]:
+    with Lab(AllowedTargetArns=f"{QUEUE},{QUEUE}-*") as lab:
         yield lab
 
 

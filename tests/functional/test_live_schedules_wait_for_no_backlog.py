@@ -7,7 +7,7 @@ from itertools import cycle
 import pytest
 from tests.support.handlers import RAN, ran
 from tests.support.jobs import create
-from tests.support.lab import Context, Lab, running_lab
+from tests.support.lab import Context, Lab
 from tests.support.proving import IN_FULL
 from tests.support.schedules import change, put, same_shard, slots_of
 from tests.support.worlds import time_for
@@ -108,7 +108,7 @@ def copies(lab: Lab, one: Schedule, names: list[str]) -> None:
 
 def test_hundreds_at_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """O03: all tenants at midnight, under one key of an index, were throttled, and some of them lost."""
-    with running_lab(monkeypatch, ONTHEDOT_SHARDS="4") as lab:
+    with Lab(Shards=4) as lab:
         names = [f"tenant{number:03}" for number in range(COUNT)]
         copies(lab, put("one", cron="15 8 * * *"), names)
         at = from_text("2027-01-04T08:15:00.000Z")

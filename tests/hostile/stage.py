@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import pytest
 from moto.dynamodb.models import dynamodb_backends
 from moto.sqs.models import sqs_backends
 from tests.support.jobs import create, entry
-from tests.support.lab import ACCOUNT, REGION, Lab, running_lab
+from tests.support.lab import ACCOUNT, REGION, Lab
 from tests.support.schedules import change
 from tests.support.worlds import Runner
 
@@ -90,7 +89,7 @@ def _queues() -> dict[str, Any]:
 @contextmanager
 def staged() -> Iterator[Stage]:
     """Deploy, and let some minutes of a life pass."""
-    with pytest.MonkeyPatch.context() as patch, running_lab(patch) as lab:
+    with Lab() as lab:
         _people(lab)
         keys = [(item["schedule"]["S"], item["slot"]["S"]) for item in lab.items()]
         jobs = sorted(id_of(*key) for key in keys if "payload#" not in key[1])

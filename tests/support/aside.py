@@ -9,7 +9,7 @@ from typing import Any, cast
 import boto3
 import pytest
 from local import account
-from tests.support.lab import QUEUES, SETTINGS, TABLES, forget
+from tests.support.lab import QUEUES, TABLES, VARIABLES, forget
 from tests.template.expansion import expand
 
 from onthedot import wiring
@@ -38,9 +38,8 @@ def beside(endpoint: str, shards: int = 2) -> Iterator[dict[str, str]]:
 
 def environment(endpoint: str, shards: int) -> dict[str, str]:
     """Return the environment of a function on a local AWS, with names of tables and queues that are not there."""
-    settings = {name: value for name, value in SETTINGS.items() if not name.startswith("AWS_")}
     places = {variable: f"{endpoint}/{name}" for name, variable in (TABLES | QUEUES).items()}
-    return settings | places | {"ONTHEDOT_SHARDS": str(shards), "AWS_ENDPOINT_URL": endpoint, "PYTHONTZPATH": ""}
+    return VARIABLES | places | {"ONTHEDOT_SHARDS": str(shards), "AWS_ENDPOINT_URL": endpoint}
 
 
 @contextmanager

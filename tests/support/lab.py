@@ -1,12 +1,8 @@
 """The kit that users have, and what only our own tests ask for: the inside of tables and queues, and their loss."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from onthedot import testing
 from onthedot.testing import inside
@@ -21,16 +17,15 @@ __all__ = [
     "ACCOUNT",
     "QUEUES",
     "REGION",
-    "SETTINGS",
     "START",
     "TABLES",
+    "VARIABLES",
     "Answer",
     "Call",
     "Context",
     "Lab",
     "event_of",
     "forget",
-    "running_lab",
 ]
 
 TEMPLATE = read(HERE, {})
@@ -79,21 +74,3 @@ class Lab(testing.Lab):
         answer = self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])
         changed = json.loads(answer["Attributes"]["RedrivePolicy"]) | {"maxReceiveCount": receives}
         self.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(changed)})
-
-
-SETTINGS = {
-    "ONTHEDOT_SHARDS": "2",
-    "ONTHEDOT_LOOKAHEAD_SECONDS": "200",
-    "ONTHEDOT_RETENTION_DAYS": "30",
-    "ONTHEDOT_WORKER_TIMEOUT_SECONDS": "120",
-    "ONTHEDOT_ALLOWED_TARGET_ARNS": "",
-    "POWERTOOLS_SERVICE_NAME": "lab",
-}
-
-
-@contextmanager
-def running_lab(patch: pytest.MonkeyPatch, **settings: str) -> Iterator[Lab]:
-    """Give a lab with these variables."""
-    with Lab(environment=settings) as lab:
-        yield lab
-        patch.undo()
