@@ -69,9 +69,10 @@ def request_of(
     event: Mapping[str, Any], path: Mapping[str, str], known_query: list[str], *, takes_body: bool
 ) -> Request:
     """Return the request in an event; `path` holds what its route names."""
-    query = event.get("multiValueQueryStringParameters") or {
+    several = event.get("multiValueQueryStringParameters") or {
         name: [value] for name, value in (event.get("queryStringParameters") or {}).items()
     }
+    query = {name: values or [""] for name, values in several.items()}
     fields = {name: unquote(value) for name, value in path.items()}
     faults = _query_faults(query, known_query) + ([] if takes_body else _body_faults(event))
     return Request(fields, query, event, tuple(faults))

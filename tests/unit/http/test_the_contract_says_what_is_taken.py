@@ -111,3 +111,10 @@ def test_what_a_schedule_may_answer_is_said(api: Api) -> None:
 def test_an_event_that_lacks_what_every_event_has_is_answered(api: Api, event: dict[str, Any]) -> None:
     """An event made by hand without a method ended the function with a KeyError."""
     assert api.send(event).status == 404
+
+
+@pytest.mark.parametrize("values", [[], None, [""]])
+def test_a_parameter_without_a_value_is_refused(api: Api, values: list[str] | None) -> None:
+    """A parameter with an empty list of values ended in an IndexError, and a 500."""
+    event = {"httpMethod": "GET", "path": "/jobs", "multiValueQueryStringParameters": {"limit": values}}
+    assert api.send(event).body["errors"] == [{"field": "limit", "message": "must be a number from 1 to 100"}]
