@@ -12,7 +12,6 @@ import pytest
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.dynamodb.models import DynamoDBBackend
-from tests.support.proving import IN_FULL
 
 import worker
 from onthedot import wiring
@@ -108,13 +107,3 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "time_machine", None)
     with pytest.raises(ImportError, match=r"onthedot\.testing needs time-machine: make setup installs it"):
         import_module("onthedot.testing")
-
-
-@pytest.mark.skipif(not IN_FULL, reason="measures a week of 50 schedules; PROVE=all")
-def test_a_week_of_fifty_schedules_takes_seconds() -> None:
-    with Lab() as lab:
-        for number in range(50):
-            lab.schedule(f"s{number}", cron=f"{number} 9 * * *", zone="Europe/Berlin", handler="test.record")
-        lab.advance(days=7)
-        assert len(lab.ran("test.record")) == 50 * 7
-        assert lab.now() == datetime(2027, 1, 11, 8, 0, 30, tzinfo=UTC)
