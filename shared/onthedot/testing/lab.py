@@ -135,7 +135,7 @@ class Lab:
         if self.next_tick < self.now():
             self.next_tick = self.now().replace(second=0, microsecond=0) + MINUTE
         self.settle()
-        while (happening := min(self._skip_idle_minutes(), *map(self.seen_next, self._delivering()))) <= end:
+        while (happening := min([self._skip_idle_minutes(), *map(self.seen_next, self._delivering())])) <= end:
             self.time.move_to(max(happening, self.now()))
             if happening >= self.next_tick:
                 self.next_tick += self.rhythm
