@@ -19,7 +19,7 @@ MAX_ATTEMPTS = 3
 class Called:
     """One call of a handler; `ended_at` stays `None` if its process died.
 
-    `asked_at` is when its worker last asked the tables whether it may begin.
+    `job_asked_at` and `schedule_asked_at` are when its worker last asked the tables whether it may begin.
     """
 
     id: str
@@ -29,23 +29,32 @@ class Called:
     schedule: str | None
     payload: dict[str, Any]
     began_at: datetime
-    asked_at: datetime
+    job_asked_at: datetime
+    schedule_asked_at: datetime
     ended_at: datetime | None = None
     result: str | None = None
 
 
+def _now_both() -> tuple[datetime, datetime]:
+    return datetime.now(UTC), datetime.now(UTC)
+
+
+def _nothing(_: Job) -> None:
+    return
+
+
 @dataclass(slots=True)
 class Journal:
-    """All calls, in order; `asked_at` and `meanwhile` are what whoever plays the processes knows and does."""
+    """All calls, in order; `asked` and `meanwhile` are what whoever plays the processes knows and does."""
 
     calls: list[Called] = field(default_factory=list)
-    asked_at: Callable[[], datetime] = lambda: datetime.now(UTC)
-    meanwhile: Callable[[Job], None] = lambda _: None
+    asked: Callable[[], tuple[datetime, datetime]] = _now_both
+    meanwhile: Callable[[Job], None] = _nothing
 
     def clear(self) -> None:
         """Forget everything."""
         self.calls.clear()
-        self.asked_at, self.meanwhile = lambda: datetime.now(UTC), lambda _: None
+        self.asked, self.meanwhile = _now_both, _nothing
 
 
 JOURNAL = Journal()
@@ -63,7 +72,7 @@ def work(job: Job) -> str:
         job.schedule,
         payload,
         datetime.now(UTC),
-        JOURNAL.asked_at(),
+        *JOURNAL.asked(),
     )
     JOURNAL.calls.append(called)
     JOURNAL.meanwhile(job)
