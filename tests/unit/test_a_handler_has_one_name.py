@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import handlers  # noqa: F401 - found by import
 from onthedot import Job, handler
 from onthedot.handler import _HANDLERS, HANDLERS
 
