@@ -4,12 +4,13 @@ Each kind takes the time that the SDK's tries take, so that deadlines and leases
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from botocore.client import BaseClient
-from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from tests.faults.failing import cancelled, refused, throttled
 from tests.support.worlds import Died
 
@@ -72,7 +73,7 @@ def befall(kind: Kind, call: Call, take: Pass) -> Any:
         case Kind.UNREACHED | Kind.CUT_OFF:
             raise unreached(take)
         case Kind.UNANSWERED:
-            call()
+            _unheard(call)
             take(TRIES * (CONNECT_SECONDS + READ_SECONDS))
             raise ReadTimeoutError(endpoint_url=NOWHERE)
         case Kind.REPEATED:
@@ -85,8 +86,14 @@ def befall(kind: Kind, call: Call, take: Pass) -> Any:
         case Kind.DIES_BEFORE:
             raise Died
         case Kind.DIES_AFTER:
-            call()
+            _unheard(call)
             raise Died
+
+
+def _unheard(call: Call) -> None:
+    """Make a call whose answer nobody hears, a refusal neither."""
+    with suppress(ClientError):
+        call()
 
 
 def unreached(take: Pass) -> Exception:
@@ -97,9 +104,13 @@ def unreached(take: Pass) -> Exception:
 
 def _repeated(call: Call, take: Pass) -> Any:
     """Make it twice. AWS knows a repeated transaction by its token, and answers as the first time; moto does not."""
-    answer = call()
+    if call.operation == TRANSACTION:
+        answer = call()
+        take(CONNECT_SECONDS + READ_SECONDS)
+        return answer
+    _unheard(call)
     take(CONNECT_SECONDS + READ_SECONDS)
-    return answer if call.operation == TRANSACTION else call()
+    return call()
 
 
 def _refusal(kind: Kind, call: Call) -> Exception:

@@ -37,8 +37,7 @@ class Clients:
 
     def create(self, which: int, value: int) -> None:
         """Create a job; who gets no answer asks once more."""
-        body = self._job(which, value)
-        self._create(body, "/jobs", body, again=True)
+        self._create(self._job(which, value), tries=2)
 
     def batch(self, which: int, value: int) -> None:
         """Create three jobs at once."""
@@ -56,30 +55,19 @@ class Clients:
     def cancel(self, which: int, value: int) -> None:  # noqa: ARG002 - all verbs are called alike
         """Cancel a job."""
         job_id = self._one(which)
-
-        def told(_: Answer, request: Request) -> None:
-            self._hold(request, NEVER, "cancelled")
-
-        self._ask("DELETE", f"/jobs/{job_id}", None, job_id, told)
+        self._ask("DELETE", f"/jobs/{job_id}", None, job_id, self._held("cancelled"))
 
     def stop(self, which: int, value: int) -> None:  # noqa: ARG002
         """Stop a job, though it runs."""
         job_id = self._one(which)
-
-        def told(_: Answer, request: Request) -> None:
-            self._hold(request, NEVER, "stopped")
-
-        self._ask("DELETE", f"/jobs/{job_id}", None, job_id, told, stop="true")
+        self._ask("DELETE", f"/jobs/{job_id}", None, job_id, self._held("stopped"), stop="true")
 
     def reschedule(self, which: int, value: int) -> None:
         """Give a job another time."""
         job_id, run_at = self._one(which), self.play.lab.now() + timedelta(seconds=DELAYS[value])
         self._may_ask_from(job_id, run_at)
-
-        def told(_: Answer, request: Request) -> None:
-            self._hold(request, run_at, "moved")
-
-        self._ask("PATCH", f"/jobs/{job_id}", {"run_at": _written(run_at)}, job_id, told)
+        body = {"run_at": _written(run_at)}
+        self._ask("PATCH", f"/jobs/{job_id}", body, job_id, self._held("moved", run_at))
 
     def retry(self, which: int, value: int) -> None:  # noqa: ARG002
         """Send a dead or cancelled job again."""
@@ -105,10 +93,7 @@ class Clients:
         """Pause a schedule."""
         name = _name(which)
 
-        def told(_: Answer, request: Request) -> None:
-            self._hold(request, NEVER, "paused")
-
-        self._ask("POST", f"/schedules/{name}/pause", {}, name, told)
+        self._ask("POST", f"/schedules/{name}/pause", {}, name, self._held("paused"))
 
     def resume(self, which: int, value: int) -> None:  # noqa: ARG002
         """Resume a schedule."""
@@ -120,26 +105,23 @@ class Clients:
         """Delete a schedule."""
         name = _name(which)
 
-        def told(_: Answer, request: Request) -> None:
-            self._hold(request, NEVER, "deleted")
-
-        self._ask("DELETE", f"/schedules/{name}", None, name, told)
+        self._ask("DELETE", f"/schedules/{name}", None, name, self._held("deleted"))
 
     def trigger(self, which: int, value: int) -> None:  # noqa: ARG002
         """Make a job of a schedule by hand."""
         self._ask("POST", f"/schedules/{_name(which)}/trigger", {}, "", lambda *_: None)
 
-    def _create(self, body: dict[str, Any], path: str, job: dict[str, Any], *, again: bool) -> None:
+    def _create(self, job: dict[str, Any], tries: int) -> None:
         self._not_before(job)
 
         def told(answer: Answer, _: Request) -> None:
             self._accepted(answer.body)
 
         def unanswered() -> None:
-            if again:
-                self._create(body, path, job, again=False)
+            if tries > 1:
+                self._create(job, tries - 1)
 
-        self._ask("POST", path, body, job["id"], told, unanswered)
+        self._ask("POST", "/jobs", job, job["id"], told, unanswered)
 
     def _job(self, which: int, value: int) -> dict[str, Any]:
         self.created += 1
@@ -188,9 +170,14 @@ class Clients:
                 kept.append(replace(quiet, since=max(quiet.since, now), until=min(quiet.until, at)))
         self.play.told.quiet[:] = kept
 
-    def _hold(self, request: Request, until: datetime, why: str) -> None:
-        if request.alone:
-            self.play.told.quiet.append(Quiet(request.of, self.play.lab.now(), until, why))
+    def _held(self, why: str, until: datetime = NEVER) -> Callable[[Answer, Request], None]:
+        """Return what to do with the answer: note that nothing of whom it concerns may begin before a time."""
+
+        def told(_: Answer, request: Request) -> None:
+            if request.alone:
+                self.play.told.quiet.append(Quiet(request.of, self.play.lab.now(), until, why))
+
+        return told
 
     def _ask(
         self,

@@ -1,36 +1,24 @@
-"""Fates: what becomes of a call to AWS, and of the process that makes it."""
+"""Fates: what becomes of the calls to AWS, and of the processes that make them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from typing import Any
 
-from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
-from tests.faults.failing import throttled
-from tests.support.worlds import Died
-
-TRIES_SECONDS = 9
-"""What the SDK takes to try three times."""
+from tests.crashes.faults import Call, Kind, Pass, befall, befalls
 
 
-class Fate(StrEnum):
-    """What becomes of one call."""
+class Freeze(StrEnum):
+    """A process stands still for minutes, and wakes up late."""
 
-    DONE = "done"
-    UNREACHABLE = "unreachable"  # nothing happens, and the caller knows
-    THROTTLED = "throttled"  # the same, by AWS's own answer
-    LOST = "lost"  # it takes effect, and the caller does not know
-    REPEATED = "repeated"  # the answer is lost, and the SDK's second try meets the first one's effect
-    DIES_BEFORE = "dies before"
-    DIES_AFTER = "dies after"
-    FREEZES_BEFORE = "freezes before"  # the process stands still for minutes, and wakes up late
-    FREEZES_AFTER = "freezes after"
+    BEFORE = "freezes before"
+    AFTER = "freezes after"
 
 
-FAULTS = (Fate.UNREACHABLE, Fate.THROTTLED, Fate.LOST, Fate.REPEATED)
-DEATHS = (Fate.DIES_BEFORE, Fate.DIES_AFTER)
-FREEZES = (Fate.FREEZES_BEFORE, Fate.FREEZES_AFTER)
+Fate = Kind | Freeze
+DEATHS = (Kind.DIES_BEFORE, Kind.DIES_AFTER)
+FAULTS = tuple(kind for kind in Kind if kind not in {*DEATHS, Kind.CUT_OFF})
+FREEZE_SECONDS = 20, 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,51 +37,27 @@ class Weather:
     skew: int = 2
     calm_workers: bool = False
 
-    def fate(self, chance: Random) -> Fate:
-        """Return what becomes of a call."""
+    def fate(self, chance: Random, operation: str) -> Fate | None:
+        """Return what becomes of a call; most of the time nothing does."""
         drawn = chance.randrange(1000)
-        for limit, fates in ((self.faults, FAULTS), (self.deaths, DEATHS), (self.freezes, FREEZES)):
-            if drawn < limit:
-                return chance.choice(fates)
-            drawn -= limit
-        return Fate.DONE
+        if drawn < self.faults:
+            return chance.choice([kind for kind in FAULTS if befalls(kind, operation)])
+        if drawn < self.faults + self.deaths:
+            return chance.choice(DEATHS)
+        return chance.choice(list(Freeze)) if drawn < self.faults + self.deaths + self.freezes else None
 
 
-def suffer(fate: Fate, do: Callable[[], Any], take: Callable[[float], None], freeze: float) -> Any:
-    """Do the call as its fate wills; `take` lets time pass for this process alone. Units: seconds."""
+def suffer(fate: Fate | None, call: Call, take: Pass, chance: Random) -> Any:
+    """Make the call as its fate wills; `take` lets time pass for its process alone."""
     match fate:
-        case Fate.DONE:
-            return do()
-        case Fate.UNREACHABLE:
-            take(TRIES_SECONDS)
-            raise EndpointConnectionError(endpoint_url="https://aws")
-        case Fate.THROTTLED:
-            raise throttled()
-        case Fate.LOST:
-            _whatever(do)
-            take(TRIES_SECONDS)
-            raise ReadTimeoutError(endpoint_url="https://aws")
-        case Fate.REPEATED:
-            _whatever(do)
-            take(TRIES_SECONDS / 3)
-            return do()
-        case Fate.DIES_BEFORE:
-            raise Died
-        case Fate.DIES_AFTER:
-            _whatever(do)
-            raise Died
-        case Fate.FREEZES_BEFORE:
-            take(freeze)
-            return do()
-        case Fate.FREEZES_AFTER:
-            answer = do()
-            take(freeze)
+        case None:
+            return call()
+        case Kind():
+            return befall(fate, call, take)
+        case Freeze.BEFORE:
+            take(chance.uniform(*FREEZE_SECONDS))
+            return call()
+        case Freeze.AFTER:
+            answer = call()
+            take(chance.uniform(*FREEZE_SECONDS))
             return answer
-
-
-def _whatever(do: Callable[[], Any]) -> None:
-    """Do it; what AWS says of it is heard by nobody."""
-    try:
-        do()
-    except Exception:
-        return

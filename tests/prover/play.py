@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from botocore.client import BaseClient
-from botocore.exceptions import EndpointConnectionError
 from moto.sqs.exceptions import ReceiptHandleIsInvalid
 from moto.sqs.models import sqs_backends
+from tests.crashes.faults import Call, unreached
 from tests.prover.actors import Actor, Kind
 from tests.prover.fates import Fate, Weather, suffer
 from tests.prover.lagging import WRITES, Indexes
@@ -58,7 +58,7 @@ class Play:
     def advance(self, span: timedelta) -> None:
         """Let time pass, and all happen that happens in it."""
         end = self.lab.now() + span
-        while (next_at := min(self._actor_at(), self._tick_at(), self._message_at())) <= end:
+        while (next_at := min(self._actor_at(), self.next_tick, self._message_at())) <= end:
             self.lab.time.move_to(max(next_at, self.lab.now()))
             self._happen(next_at)
         self.lab.time.move_to(end)
@@ -70,13 +70,12 @@ class Play:
         actor = self._acting()
         actor.take(actor.chance.uniform(0.005, 0.05))
         if self.off[_service(client)]:
-            actor.take(3)
-            raise EndpointConnectionError(endpoint_url="https://aws")
+            raise unreached(actor.take)
         calm = self.weather.calm_workers and actor.kind is Kind.WORKER
-        fate = Fate.DONE if calm else self.weather.fate(actor.chance)
-        self.fates[fate] += 1
+        fate = None if calm else self.weather.fate(actor.chance, operation)
+        self.fates.update([fate] if fate else [])
         try:
-            return suffer(fate, lambda: self._do(actor, client, operation, arguments), actor.take, self._freeze(actor))
+            return suffer(fate, Call(operation, arguments, self._answered, client), actor.take, actor.chance)
         except Died:
             actor.die()
             raise
@@ -95,31 +94,27 @@ class Play:
         if HOLDERS:
             self._acting().take((job.payload or {}).get("seconds", 0))
 
-    def _do(self, actor: Actor, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+    def _answered(self, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
+        """Return AWS's answer to whoever acts; note whom they asked, and what their write has changed."""
+
         def do() -> Any:
             return _answer(client, operation, arguments)
 
-        if operation == "Query" and "IndexName" in arguments:
+        table, asked = arguments.get("TableName"), self._acting().asked
+        if table == self.lab.tables["JobsTable"] and operation == "UpdateItem":
+            asked["jobs"] = self.lab.now()
+        if table == self.lab.tables["SchedulesTable"] and operation in {"GetItem", "UpdateItem"}:
+            asked["schedules"] = self.lab.now()
+        if "IndexName" in arguments:
             with self.indexes.behind():
                 return do()
-        table = arguments.get("TableName")
-        if table == self.lab.tables["JobsTable"] and operation == "UpdateItem":
-            actor.asked["jobs"] = self.lab.now()
-        if table == self.lab.tables["SchedulesTable"] and operation in {"GetItem", "UpdateItem"}:
-            actor.asked["schedules"] = self.lab.now()
         return self.indexes.write(operation, arguments, do) if operation in WRITES else do()
-
-    def _freeze(self, actor: Actor) -> float:
-        return actor.chance.uniform(20, 240)
 
     def _acting(self) -> Actor:
         return next(actor for actor in self.actors if actor.worker is HOLDERS[0])
 
     def _actor_at(self) -> datetime:
         return min((actor.ready_at for actor in self.actors), default=FAR)
-
-    def _tick_at(self) -> datetime:
-        return self.next_tick
 
     def _message_at(self) -> datetime:
         return min(map(self.lab.seen_next, self._free()), default=FAR)
@@ -130,7 +125,7 @@ class Play:
         return [queue for queue, kind in QUEUES.items() if not self.off[kind] and busy[kind] < AT_ONCE]
 
     def _happen(self, at: datetime) -> None:
-        if self._tick_at() == at:
+        if self.next_tick == at:
             self._tick()
         elif self._actor_at() == at:
             self._step(min(self.actors, key=lambda actor: actor.ready_at))

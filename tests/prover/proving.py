@@ -40,9 +40,8 @@ class Counts:
 
     def add(self, play: Play, broken: list[str]) -> None:
         """Count one."""
-        faults = play.fates.total() - play.fates[Fate.DONE]
         self.histories += 1
-        self.faults += faults
+        self.faults += play.fates.total()
         self.fates.update(play.fates)
         self.jobs += sum("state" in item for item in play.lab.items())
         self.attempts += len(JOURNAL.calls)

@@ -22,7 +22,7 @@ from tests.support.promises import Told
 from onthedot import wiring
 from onthedot.clock import SystemClock
 from onthedot.rules.instants import cut
-from onthedot.rules.timing import INDEX_LAG, WRITE, Timing
+from onthedot.rules.timing import Timing
 from onthedot.settings import from_environment
 
 SHARDS = 1
@@ -51,16 +51,16 @@ def staged(lab: Lab, weather: Weather) -> Iterator[Play]:
         try:
             yield play
         finally:
-            JOURNAL.asked, JOURNAL.meanwhile = type(JOURNAL)().asked, type(JOURNAL)().meanwhile
+            JOURNAL.clear()
             forget()
 
 
 def _timed(environment: Any, weather: Weather) -> Any:
     """Return the settings of a deployment whose clocks may be so far apart."""
     settings, skew = from_environment(environment), timedelta(seconds=weather.skew)
-    ahead = settings.timing.look_ahead + 2 * skew + WRITE + INDEX_LAG
-    timing: Timing = replace(settings.timing, max_skew=skew, recheck=max(settings.timing.recheck, ahead))
-    return replace(settings, timing=timing)
+    timing: Timing = settings.timing
+    least = timing.least_recheck + 2 * (skew - timing.max_skew)
+    return replace(settings, timing=replace(timing, max_skew=skew, recheck=max(timing.recheck, least)))
 
 
 def _empty(lab: Lab) -> None:

@@ -23,12 +23,13 @@ MOST = 40
 pytestmark = pytest.mark.skipif(not IN_FULL, reason="slow: PROVE=all plays random lives")
 
 
-def found(lab: Lab, steps: list[Step], **weather: Any) -> str:
-    """Return the first broken promise of these steps in weathers of many seeds, none if all are kept."""
+def found(lab: Lab, promise: str, steps: list[Step], **weather: Any) -> str:
+    """Return how this promise is broken by these steps in a weather of some seed, nothing if it is kept in all."""
     for seed in range(MOST):
         broken = prove(lab, History(Weather(seed, **weather), tuple(steps)), Counts())
-        if broken:
-            return broken[0]
+        for one in broken:
+            if one.startswith(promise):
+                return one
     return ""
 
 
@@ -51,7 +52,7 @@ def test_a_start_without_its_condition(lab: Lab, monkeypatch: pytest.MonkeyPatch
         *[Step(0, Verb.DUPLICATE, number, 0) for number in range(3)],
         Step(30, Verb.TRIGGER, 0, 0),
     ]
-    assert found(lab, steps, faults=20)
+    assert found(lab, "", steps, faults=20)
 
 
 def test_a_watermark_that_moves_before_the_send(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,12 +62,12 @@ def test_a_watermark_that_moves_before_the_send(lab: Lab, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(dispatch, "drain", move_first)
     steps = [*jobs_in(901), *[Step(290, Verb.TRIGGER, 0, 0)] * 4]
-    assert "late: " in found(lab, steps, deaths=60, calm_workers=True)
+    assert found(lab, "late: ", steps, deaths=60, calm_workers=True)
 
 
 def test_a_finish_that_is_not_fenced(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "CHANGED_ALONE", ("payload_item",))
-    assert "unfenced: " in found(lab, [*jobs_in(20, 4), *jobs_in(90, 4)], freezes=80)
+    assert found(lab, "unfenced: ", [*jobs_in(20, 4), *jobs_in(90, 4)], freezes=80)
 
 
 def test_a_generation_that_is_ignored(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,4 +80,4 @@ def test_a_generation_that_is_ignored(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(start, "standing_of", careless)
     again = [Step(0, Verb.PUT, 3, 2), Step(30, Verb.DELETE, 3, 0), Step(7, Verb.PUT, 3, 5)]
     weather = {"deaths": 60, "faults": 60, "calm_workers": True}
-    assert "superseded: " in found(lab, [*again, Step(150, Verb.TRIGGER, 3, 0)] * 2, **weather)
+    assert found(lab, "superseded: ", [*again, Step(150, Verb.TRIGGER, 3, 0)] * 2, **weather)
