@@ -82,10 +82,7 @@ class Crowd:
         """Kill somebody, in every fourth turn one that is at work; between those, freeze one at work."""
         self.tend()
         pid, job = self._somebody_at_work() if turn % 2 else (None, "")
-        awake = [each for each in self.running if each not in self.frozen]
-        if not awake:  # on a machine that is slow all may be frozen, or gone and not replaced yet
-            return
-        pid = pid or self.chance.choice(awake)
+        pid = pid or self.chance.choice([pid for pid in self.running if pid not in self.frozen])
         if turn % 4 == 1 or turn % 16 == 8:
             os.kill(pid, signal.SIGSTOP)
             self.frozen[pid], self.frozen_at_work[pid] = time.time(), job
