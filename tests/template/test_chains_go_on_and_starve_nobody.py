@@ -44,6 +44,22 @@ def test_worker_concurrency_and_batch_are_parameters_within_lambdas_limits(templ
     )
 
 
+def test_there_may_be_as_many_dispatchers_as_shards_need() -> None:
+    """Two of them hand over some 5,000 jobs a second, however many shards there are."""
+    most = expand().parameters["DispatchConcurrency"]
+    assert (most["Default"], most["MinValue"], most["MaxValue"]) == (2, 2, 1000)
+    sources = expand(DispatchConcurrency=9).of_type("AWS::Lambda::EventSourceMapping")
+    assert sources["DispatchShardMessage"]["ScalingConfig"] == {"MaximumConcurrency": 9}
+
+
+def test_pollers_that_are_kept_ready_replace_the_workers_concurrency() -> None:
+    """AWS refuses a source that has both; without them polling begins with 5, and adds 300 a minute."""
+    ready = expand(WorkerPollers=20, WorkerPollersMost=50).of_type("AWS::Lambda::EventSourceMapping")
+    assert ready["WorkerJobMessage"]["ProvisionedPollerConfig"] == {"MinimumPollers": 20, "MaximumPollers": 50}
+    assert "ScalingConfig" not in ready["WorkerJobMessage"]
+    assert "ProvisionedPollerConfig" not in expand().of_type("AWS::Lambda::EventSourceMapping")["WorkerJobMessage"]
+
+
 def test_no_version_or_alias_splits_metrics_and_permissions(template: Template) -> None:
     """Traps 29 and 52: an alias would take Errors, sources and permissions with it, and SnapStart needs one."""
     kinds = {it["Type"] for it in template.resources.values()}

@@ -75,6 +75,10 @@ def test_a_first_peak_can_be_prepared() -> None:
     warm = {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 8000}
     assert all(it["WarmThroughput"] == warm for it in (jobs, *jobs["GlobalSecondaryIndexes"]))
     assert "WarmThroughput" not in expand().properties("JobsTable")
+    schedules = expand(WarmScheduleWriteUnits=6000).properties("SchedulesTable")
+    for it in (schedules, *schedules["GlobalSecondaryIndexes"]):
+        assert it["WarmThroughput"] == {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 6000}
+    assert "WarmThroughput" not in expand().properties("SchedulesTable")
 
 
 def test_an_own_key_encrypts_every_table() -> None:
