@@ -82,11 +82,12 @@ class Telemetry:
             _count_lost_of(name, count)
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
-        """Tell of a shard."""
+        """Tell of a shard; what was nothing is not counted, for a metric is paid for by the hours in which it is sent."""
         tell = logger.info if handed_over or refused else logger.debug
         tell(event.value, extra={"shard": shard, "handed_over": handed_over, "refused": refused})
-        name = "Swept" if event is Event.SHARD_SWEPT else "JobsHandedOver"
-        metrics.add_metric(name, MetricUnit.Count, handed_over)
+        if handed_over:
+            name = "Swept" if event is Event.SHARD_SWEPT else "JobsHandedOver"
+            metrics.add_metric(name, MetricUnit.Count, handed_over)
 
 
 def _count_lost_of(schedule: str, count: int) -> None:

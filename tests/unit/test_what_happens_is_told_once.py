@@ -127,6 +127,15 @@ def test_a_look_at_a_shard_is_one_line_when_there_was_something(lines: Lines, ev
         assert (line["handed_over"], line["refused"]) == (handed_over, refused)
 
 
+def test_an_idle_shard_counts_nothing(capsys: Any) -> None:
+    """Each metric costs 0.30 $ for a month of hours in which it is sent; a deployment that slept sent two of noughts."""
+    for event, handed_over in [(event, count) for event in sorted(SHARD_EVENTS) for count in (0, 7)]:
+        telemetry.Telemetry().shard(event, "3", handed_over, 0)
+    telemetry.metrics.flush_metrics()
+    (line,) = emf(capsys.readouterr().out)
+    assert measured(line) == {"JobsHandedOver": [7.0], "Swept": [7.0]}
+
+
 @pytest.mark.parametrize("event", sorted(SCHEDULE_EVENTS))
 def test_what_happens_to_a_schedule_is_one_line_and_what_is_counted_has_its_number(
     lines: Lines, capsys: Any, event: Event
