@@ -82,7 +82,7 @@ class Telemetry:
             _count_lost_of(name, count)
 
     def shard(self, event: Event, shard: str, handed_over: int, refused: int) -> None:
-        """Tell of a shard; what was nothing is not counted, for a metric is paid for by the hours in which it is sent."""
+        """Tell of a shard; nothing is not counted: a metric is paid for by the hours in which it is sent."""
         tell = logger.info if handed_over or refused else logger.debug
         tell(event.value, extra={"shard": shard, "handed_over": handed_over, "refused": refused})
         if handed_over:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from benchmarks.counts import CHUNK_UNITS, SLOT_UNITS
 from tests.e2e.deployed import Deployed
 from tests.e2e.meter import Meter
 from tests.e2e.schedules import behind
@@ -60,15 +61,17 @@ def test_a_slot_that_is_planned_alone(world: World, meter: Meter) -> None:
     [job] = planned(world, meter, "alone", 1)
     lived(world, meter, job)
     print(f"\nalone: {meter.units}, {sum(meter.units.values()):g} in all")
-    assert meter.units == {"plan": 3 + 4, "start": 1, "finish": 2}
+    assert meter.units == SLOT_UNITS
+    assert sum(SLOT_UNITS.values()) == 10
 
 
 def test_a_slot_of_a_full_chunk(world: World, meter: Meter) -> None:
     jobs = planned(world, meter, "full", MOST_JOBS)
     lived(world, meter, jobs[0])
-    each = meter.units["plan"] / MOST_JOBS + meter.units["start"] + meter.units["finish"]
-    print(f"\nof {MOST_JOBS} at once: {meter.units}, {each:.3f} for each slot")
-    assert meter.units == {"plan": 3 * MOST_JOBS + 4, "start": 1, "finish": 2}
+    whole = meter.units["plan"] / MOST_JOBS + meter.units["start"] + meter.units["finish"]
+    print(f"\nof {MOST_JOBS} at once: {meter.units}, {whole:.3f} for each slot")
+    each, transaction = CHUNK_UNITS
+    assert meter.units == SLOT_UNITS | {"plan": each * MOST_JOBS + transaction}
 
 
 def test_a_group_costs_one_more_for_each(world: World, meter: Meter) -> None:

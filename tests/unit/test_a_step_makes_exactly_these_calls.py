@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from benchmarks.counts import CALLS, IDLE, ONE_MESSAGE, Calls
 from tests.support import dead, jobs, schedules
 from tests.support.lab import Context, Lab, event_of
 
@@ -36,7 +37,6 @@ AT_NINE, AT_TEN = "0 9 * * *", "0 10 * * *"
 BEFORE_NINE = 52 * 60
 """From the lab's first minute to 08:52:30, when 09:00 becomes a job."""
 LARGE = f'"{"x" * 2000}"'
-Calls = dict[str, int]
 
 
 def far(name: str = "a", **said: Any) -> None:
@@ -284,6 +284,11 @@ def near(lab: Lab) -> None:
     assert lab.messages()
 
 
+def ten_at_once(lab: Lab) -> None:
+    batch = [{"id": f"j{number}", "handler": "example.echo", "delay": 1} for number in range(10)]
+    assert lab.call("POST", "/jobs/batch", {"jobs": batch}).status == 200
+
+
 def large(lab: Lab) -> None:
     jobs.create("a", 0, handler="example.echo", payload=LARGE)
     assert lab.messages()
@@ -314,21 +319,18 @@ def fire(lab: Lab) -> None:
     assert lab.messages("ShardQueue")
 
 
-IDLE = {"UpdateItem": 6, "Query": 12}
-"""Two shards in which nothing is to be done: four of a shard's six queries look for schedules."""
 RUNNING: list[Attempt] = []
 """Attempts that are at work when the count begins."""
-PLANNED = {"BatchGetItem": 1}
-ONE_MESSAGE = {"SendMessageBatch": 1}
 HOLD = {"ChangeMessageVisibility": 1}
 WRITTEN = {"GetItem": 1, "TransactWriteItems": 1}
 CREATED = WRITTEN | {"Query": 1}
 ROWS = {
-    "create, near": Row({"PutItem": 1, "SendMessageBatch": 1}, near),
+    "create, near": Row(CALLS["create, near"], near),
     "create, near, large": Row({"PutItem": 2, "SendMessageBatch": 1}, large),
-    "create, far": Row({"PutItem": 1}, later),
+    "create, far": Row(CALLS["create, far"], later),
+    "create ten at once, near": Row(CALLS["create ten at once, near"], ten_at_once),
     "create, far, large": Row({"PutItem": 2}, far_and_large),
-    "run a job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1}, deliver, near),
+    "run a job": Row(CALLS["run a job"], deliver, near),
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "run a job whose handler is quicker than others": Row({"UpdateItem": 3} | HOLD, deliver, quick),
     "an attempt that fails, the next near": Row(
@@ -340,17 +342,13 @@ ROWS = {
     "ask a running job to stop": Row({"GetItem": 1, "UpdateItem": 1}, ask_to_stop, begin_near),
     "take over from a worker that died": Row({"UpdateItem": 3} | HOLD, deliver, abandon),
     "a message that is over": Row({"UpdateItem": 1}, deliver, over),
-    "tick": Row({"Scan": 1, "SendMessageBatch": 1}, fire),
-    "two shards, first look": Row({"UpdateItem": 8, "Query": 14}, look),
+    "tick": Row(CALLS["tick"], fire),
+    "two shards, first look": Row(CALLS["two shards, first look"], look),
     "two shards, idle": Row(IDLE, look, looked),
-    "two shards, 25 entries in one": Row(IDLE | {"SendMessageBatch": 3}, look, in_one_shard),
-    "two shards, one slot to plan": Row(
-        IDLE | PLANNED | {"TransactWriteItems": 1, "SendMessageBatch": 1}, look, plan_one
-    ),
-    "two shards, a page of slots in one": Row(
-        IDLE | PLANNED | {"TransactWriteItems": 100, "SendMessageBatch": 10}, look, plan_many
-    ),
-    "run a slot's job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, one_comes),
+    "two shards, 25 entries in one": Row(CALLS["two shards, 25 entries in one"], look, in_one_shard),
+    "two shards, one slot to plan": Row(CALLS["two shards, one slot to plan"], look, plan_one),
+    "two shards, a page of slots in one": Row(CALLS["two shards, a page of slots in one"], look, plan_many),
+    "run a slot's job": Row(CALLS["run a slot's job"], deliver, one_comes),
     "drop a slot's job that an edit made void": Row(
         {"UpdateItem": 1, "GetItem": 2, "DeleteItem": 1, "TransactWriteItems": 1}, deliver, superseded
     ),

@@ -128,7 +128,7 @@ def test_a_look_at_a_shard_is_one_line_when_there_was_something(lines: Lines, ev
 
 
 def test_an_idle_shard_counts_nothing(capsys: Any) -> None:
-    """Each metric costs 0.30 $ for a month of hours in which it is sent; a deployment that slept sent two of noughts."""
+    """Each metric costs 0.30 $ for a month in which it is sent each hour; who slept sent two, of noughts."""
     for event, handed_over in [(event, count) for event in sorted(SHARD_EVENTS) for count in (0, 7)]:
         telemetry.Telemetry().shard(event, "3", handed_over, 0)
     telemetry.metrics.flush_metrics()
