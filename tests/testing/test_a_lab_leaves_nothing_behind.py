@@ -9,6 +9,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from botocore.client import BaseClient
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.dynamodb.models import DynamoDBBackend
@@ -23,7 +24,8 @@ ROOT = Path(__file__).parents[2]
 def outside() -> list[object]:
     """Return what a lab changes in its process."""
     ours = vars(wiring)["HANDLERS"], vars(worker)["end_process"]
-    return [BotocoreStubber.__call__, DynamoDBBackend.transact_write_items, boto3.client, *ours]
+    stubbed = BotocoreStubber.__call__, vars(BaseClient)["_make_api_call"]
+    return [*stubbed, DynamoDBBackend.transact_write_items, boto3.client, *ours]
 
 
 def test_all_is_as_it_was_also_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

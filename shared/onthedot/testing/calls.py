@@ -13,6 +13,8 @@ from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
 RESERVED = {word.lower() for word in ReservedKeywords.get_reserved_keywords()}
 NOTED: list[list["Call"]] = []
 """Where calls are noted: by the innermost lab."""
+ALONE = RLock()
+"""Who asks moto: it is not atomic under threads, and our conditional writes need it to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,18 @@ class Call:
 
 
 def one_at_a_time(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return moto's entry behind a lock: it is not atomic under threads, and our conditional writes need it to be."""
-    lock = RLock()
+    """Return moto's entry behind a lock."""
 
     def locked(stub: BotocoreStubber, event_name: str, request: Any, **kwargs: Any) -> Any:
-        with lock:
+        with ALONE:
             if target := request.headers.get("X-Amz-Target", b"").decode():  # what has none is a user's, such as S3
-                NOTED[-1].append(_strictly(target.rpartition(".")[2], json.loads(request.body or "{}")))
+                NOTED[-1].append(strictly(target.rpartition(".")[2], json.loads(request.body or "{}")))
             return call(stub, event_name, request, **kwargs)
 
     return locked
 
 
-def _strictly(operation: str, body: dict[str, Any]) -> Call:
+def strictly(operation: str, body: dict[str, Any]) -> Call:
     """Return what is called, and refuse what AWS refuses and moto does not."""
     assert body.get("UpdateExpression") != "", "ValidationException: The expression can not be empty"
     assert not (body.get("IndexName") and body.get("ConsistentRead")), "ValidationException: no consistent index reads"

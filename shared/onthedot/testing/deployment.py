@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import boto3
 import time_machine
 from botocore import UNSIGNED
+from botocore.client import BaseClient
 from botocore.config import Config
 from moto import mock_aws
 from moto.core.base_backend import BackendDict
@@ -30,6 +31,7 @@ from onthedot.testing.calls import NOTED, Call, one_at_a_time
 from onthedot.testing.functions import Function, ProcessEnded, functions_of
 from onthedot.testing.quick import QUICKER
 from onthedot.testing.runs import Noted
+from onthedot.testing.straight import MADE, straight
 from onthedot.testing.template import REGION, Template
 
 AWS = {
@@ -144,6 +146,7 @@ def _changes(template: Template, noted: Noted) -> Changes:
     ]
     if len(NOTED) == 1:  # a lab inside a lab has its calls noted by the same lock
         changes.append((BotocoreStubber, "__call__", one_at_a_time(BotocoreStubber.__call__)))
+        changes.append((BaseClient, "_make_api_call", straight(vars(BaseClient)["_make_api_call"])))
     if code.rstrip("/") not in sys.path:
         changes.append((sys, "path", [*sys.path, code.rstrip("/")]))
     return changes
@@ -196,7 +199,9 @@ def _made_once(service: Any, config: Config | None, region_name: str | None) -> 
     """
     signed = Config(signature_version=UNSIGNED) if service == "dynamodb" else Config()
     kept = (config or Config()).merge(signed).merge(Config(parameter_validation=True))
-    return boto3.Session().client(service, config=kept, region_name=region_name)
+    client = boto3.Session().client(service, config=kept, region_name=region_name)
+    MADE.add(client)
+    return client
 
 
 def _create_tables(dynamodb: Any, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
