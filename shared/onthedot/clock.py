@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from onthedot.rules.instants import cut
 
@@ -25,3 +25,7 @@ class SystemClock:
     def pause(self) -> None:
         """Wait for 10 to 50 ms, by chance, so that those who met do not meet again."""
         time.sleep(0.01 + secrets.randbelow(40) / 1000)
+
+    def wait(self, span: timedelta) -> None:
+        """Wait for so long, and no less; a clock that is set back meanwhile makes it no longer."""
+        time.sleep(span.total_seconds())

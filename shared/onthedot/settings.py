@@ -43,6 +43,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
             look_ahead=timedelta(seconds=int(environment["ONTHEDOT_LOOKAHEAD_SECONDS"])),
             retention=timedelta(days=int(environment["ONTHEDOT_RETENTION_DAYS"])),
             worker_timeout=timedelta(seconds=int(environment["ONTHEDOT_WORKER_TIMEOUT_SECONDS"])),
+            worker_wait=timedelta(milliseconds=int(environment["ONTHEDOT_WORKER_WAIT_MILLISECONDS"])),
         ),
         allowed_targets=tuple(filter(None, environment["ONTHEDOT_ALLOWED_TARGET_ARNS"].split(","))),
     )

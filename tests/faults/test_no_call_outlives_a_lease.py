@@ -10,7 +10,7 @@ from tests.support.worlds import client_of
 
 from onthedot import wiring
 from onthedot.adapters.aws import CHECKED, CONFIG, CONNECT_SECONDS, CONNECTIONS, READ_SECONDS, TRIES
-from onthedot.rules.timing import Timing
+from onthedot.rules.timing import MOST_WORKER_WAIT, Timing
 
 
 def clients() -> dict[str, Any]:
@@ -70,6 +70,13 @@ def test_types_are_looked_at_in_tests_and_where_users_say_them() -> None:
 
 def test_all_tries_of_a_call_fit_into_the_margin() -> None:
     assert Timing().margin.total_seconds() > TRIES * (CONNECT_SECONDS + READ_SECONDS)
+
+
+def test_so_they_do_after_the_longest_wait_of_a_worker() -> None:
+    """A start whose write needed all its tries would else be given back each time, and its job never run."""
+    timing = Timing(worker_wait=MOST_WORKER_WAIT)
+    assert timing.time_to_start.total_seconds() > TRIES * (CONNECT_SECONDS + READ_SECONDS)
+    assert timing.time_to_start + timing.longest_wait == timing.margin
 
 
 def test_there_is_a_connection_for_every_thread() -> None:

@@ -62,9 +62,13 @@ class EventSource:
 
     def rest(self) -> None:
         """Stand still, in a handler, for as long as the job takes."""
+        self.stand(timedelta(seconds=self.seconds))
+
+    def stand(self, span: timedelta) -> None:
+        """Stand still for so long, in the worker that is just starting."""
         invocation = self.starting
         assert invocation is not None
-        invocation.ends_at = self.lab.now() + timedelta(seconds=self.seconds)
+        invocation.ends_at = self.lab.now() + span
         invocation.moved.set()
         assert invocation.done.wait(PATIENCE_SECONDS)
 

@@ -1,5 +1,6 @@
 """What a deployment sets, and the clock that everything else is handed."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,6 +25,7 @@ ENVIRONMENT = {
     "ONTHEDOT_LOOKAHEAD_SECONDS": "210",
     "ONTHEDOT_RETENTION_DAYS": "7",
     "ONTHEDOT_WORKER_TIMEOUT_SECONDS": "300",
+    "ONTHEDOT_WORKER_WAIT_MILLISECONDS": "1000",
     "ONTHEDOT_ALLOWED_TARGET_ARNS": "arn:a,arn:b",
 }
 
@@ -36,6 +38,7 @@ def test_the_environment_is_read() -> None:
     assert settings.timing.look_ahead == timedelta(seconds=210)
     assert settings.timing.retention == timedelta(days=7)
     assert settings.timing.worker_timeout == timedelta(minutes=5)
+    assert settings.timing.worker_wait == timedelta(seconds=1)
     assert settings.allowed_targets == ("arn:a", "arn:b")
     assert from_environment(ENVIRONMENT | {"ONTHEDOT_ALLOWED_TARGET_ARNS": ""}).allowed_targets == ()
 
@@ -58,6 +61,9 @@ def test_what_is_missing_is_named(name: str) -> None:
         ("ONTHEDOT_LOOKAHEAD_SECONDS", "217"),
         ("ONTHEDOT_LOOKAHEAD_SECONDS", "200.5"),
         ("ONTHEDOT_WORKER_TIMEOUT_SECONDS", "30"),
+        ("ONTHEDOT_WORKER_WAIT_MILLISECONDS", "-1"),
+        ("ONTHEDOT_WORKER_WAIT_MILLISECONDS", "2001"),
+        ("ONTHEDOT_WORKER_WAIT_MILLISECONDS", "0.5"),
         ("ONTHEDOT_RETENTION_DAYS", "0"),
         ("ONTHEDOT_RETENTION_DAYS", "x"),
     ],
@@ -75,6 +81,8 @@ def test_the_template_sets_all_of_it_and_allows_nothing_that_is_refused() -> Non
     assert ranges["Shards"] == (1, MOST_SHARDS)
     for end in ranges["LookAheadSeconds"]:
         assert from_environment(ENVIRONMENT | {"ONTHEDOT_LOOKAHEAD_SECONDS": str(end)})
+    for end in ranges["WorkerWaitMilliseconds"]:
+        assert from_environment(ENVIRONMENT | {"ONTHEDOT_WORKER_WAIT_MILLISECONDS": str(end)})
     for timeout in template.parameters["WorkerTimeoutSeconds"]["AllowedValues"]:
         assert from_environment(ENVIRONMENT | {"ONTHEDOT_WORKER_TIMEOUT_SECONDS": str(timeout)})
 
@@ -100,3 +108,9 @@ def test_a_pause_is_short_and_not_always_the_same(monkeypatch: pytest.MonkeyPatc
     for _ in range(100):
         SystemClock().pause()
     assert 0.01 <= min(pauses) < max(pauses) <= 0.05
+
+
+def test_a_wait_is_as_long_as_it_is_said_to_be() -> None:
+    begun = time.monotonic()
+    SystemClock().wait(timedelta(milliseconds=30))
+    assert 0.03 <= time.monotonic() - begun < 2

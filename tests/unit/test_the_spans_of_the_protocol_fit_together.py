@@ -36,6 +36,18 @@ def test_a_worker_holds_an_attempt_and_two_margins() -> None:
         Timing(worker_timeout=seconds(31) - MILLISECOND)
 
 
+def test_a_worker_that_is_not_to_wait_does_not_wait_for_clocks_either() -> None:
+    assert (Timing().longest_wait, Timing().time_to_start) == (seconds(0), seconds(15))
+    assert Timing(worker_wait=MILLISECOND).longest_wait == seconds(0.251)
+
+
+@pytest.mark.parametrize("wait", [-0.001, 2.001])
+def test_a_worker_waits_for_two_seconds_at_most(wait: float) -> None:
+    """What is waited for is paid for, and taken from the time in which a start must be done."""
+    with pytest.raises(ValueError, match="worker_wait"):
+        Timing(worker_wait=seconds(wait))
+
+
 def test_the_jobs_word_on_its_timeout_goes_first() -> None:
     policies = Policies({"quick": Policy(seconds(5), 3)})
     assert policies.of(a_job(handler="quick", timeout=seconds(7))) == Policy(seconds(7), 3)

@@ -4,7 +4,7 @@ An entry is `wake#schedule#slot`: unique, so that a cursor never splits a tie, a
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from onthedot.rules.instants import from_text, seconds_up, to_text
@@ -68,6 +68,21 @@ def wake_at(run_at: datetime, now: datetime, timing: Timing) -> datetime:
 def delay_seconds(at: datetime, now: datetime) -> int:
     """Return SQS's `DelaySeconds` for a message that must not arrive before `at`: an integer, 0 to 900."""
     return min(seconds_up(at - now), seconds_up(MAX_DELAY))
+
+
+def arrives_at(due: datetime, timing: Timing) -> datetime:
+    """Return when the message of a job that is due then may arrive at the earliest; its worker waits for the rest."""
+    return due - timing.worker_wait
+
+
+def rest_of(entry: Entry, now: datetime, timing: Timing) -> timedelta:
+    """Return how long a worker waits itself for the time of the job whose message it has: nothing, if that has come.
+
+    A message says its job's wake, and not its time, which is RECHECK before where the writer has sent it, and the wake
+    itself where drain has. Only one of them can be so near. What comes earlier than it was sent for is not waited for.
+    """
+    rests = (entry.wake - timing.recheck - now, entry.wake - now)
+    return next((rest for rest in rests if timedelta(0) < rest <= timing.longest_wait), timedelta(0))
 
 
 def horizon(now: datetime, timing: Timing) -> str:

@@ -17,6 +17,8 @@ WRITE = timedelta(seconds=20)  # a put gives up after this
 INDEX_LAG = timedelta(seconds=60)
 SWEEP_EVERY = timedelta(hours=1)
 OVERDUE = timedelta(minutes=15)  # the sweep sends again what should have been looked at this long ago
+MOST_WORKER_WAIT = timedelta(seconds=2)
+CLOCKS_APART = timedelta(milliseconds=250)  # by so much too early, a message is still waited for where workers wait
 MAX_DELAY = timedelta(minutes=15)
 """Source: DelaySeconds is 0 to 900 (botocore sqs model, SendMessage; read 2026-11-29)."""
 
@@ -34,6 +36,7 @@ class Timing:
     max_skew: timedelta = timedelta(seconds=2)
     retention: timedelta = timedelta(days=30)
     worker_timeout: timedelta = timedelta(seconds=120)
+    worker_wait: timedelta = timedelta(0)
 
     def __post_init__(self) -> None:
         least = 3 * TICK + HOPS
@@ -46,6 +49,8 @@ class Timing:
             raise ValueError(f"retention is {self.retention}; what became of a job is kept for a day at least")
         if self.max_timeout < timedelta(seconds=1):
             raise ValueError(f"worker_timeout is {self.worker_timeout}; it must hold two margins of {self.margin}")
+        if not timedelta(0) <= self.worker_wait <= MOST_WORKER_WAIT:
+            raise ValueError(f"worker_wait is {self.worker_wait}; a worker waits for {MOST_WORKER_WAIT} at most")
 
     @property
     def least_recheck(self) -> timedelta:
@@ -56,3 +61,16 @@ class Timing:
     def max_timeout(self) -> timedelta:
         """The longest attempt that a fresh invocation can hold, with a margin to start in and one to finish in."""
         return self.worker_timeout - 2 * self.margin
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """How long a worker may wait for the time of a job whose message it has; not at all where none is to wait."""
+        return self.worker_wait + CLOCKS_APART if self.worker_wait else timedelta(0)
+
+    @property
+    def time_to_start(self) -> timedelta:
+        """How long a start may take until its handler is called: what a wait before it leaves of the margin.
+
+        So an attempt has its whole timeout, however long its worker has waited.
+        """
+        return self.margin - self.longest_wait

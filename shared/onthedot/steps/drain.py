@@ -7,7 +7,7 @@ entry that SQS did not accept, so nothing is left behind.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from onthedot.rules.agenda import Entry, horizon, resume_after
+from onthedot.rules.agenda import Entry, arrives_at, horizon, resume_after
 from onthedot.rules.events import Event
 from onthedot.steps.ports import Index, Refusal, Shard, World
 
@@ -52,7 +52,7 @@ def send_page(world: World, page: Sequence[Entry]) -> list[Refusal]:
 
     One that SQS will never accept would hold back all behind it, so it goes to the strays with the reason.
     """
-    refusals = world.queue.send(page, lambda entry: entry.wake)
+    refusals = world.queue.send(page, lambda entry: arrives_at(entry.wake, world.timing))
     for refusal in refusals:
         if refusal.vain:
             world.strays.keep(str(refusal.entry), refusal.reason)

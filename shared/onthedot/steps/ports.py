@@ -31,6 +31,9 @@ class Clock(Protocol):
     def pause(self) -> None:
         """Wait for a moment, by chance shorter or longer."""
 
+    def wait(self, span: timedelta) -> None:
+        """Wait for so long, and no less."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:

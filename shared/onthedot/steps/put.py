@@ -7,7 +7,7 @@ agenda, and drain finds it there.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from onthedot.rules.agenda import Entry, is_near, wake_at
+from onthedot.rules.agenda import Entry, arrives_at, is_near, wake_at
 from onthedot.rules.events import Event
 from onthedot.rules.jobs import Job
 from onthedot.steps.ports import World, Written
@@ -38,7 +38,7 @@ def hand_over(world: World, jobs: Sequence[Job]) -> None:
     near = {entry_of(job): job for job in jobs if job.wake != job.run_at or is_near(job.run_at, now)}
     if not near:
         return
-    for refusal in world.queue.send(list(near), lambda entry: near[entry].run_at):
+    for refusal in world.queue.send(list(near), lambda entry: arrives_at(near[entry].run_at, world.timing)):
         world.journal.job(Event.JOB_NOT_HANDED_OVER, near[refusal.entry])
 
 

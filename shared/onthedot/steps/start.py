@@ -92,7 +92,7 @@ def follow_up(world: World, after: Job) -> None:
 
 def is_too_slow(world: World, attempt: Attempt) -> bool:
     """Tell whether the start took so long that another may own the job before its handler would be done."""
-    return world.clock.now() - attempt.begun_at > world.timing.margin
+    return world.clock.now() - attempt.begun_at > world.timing.time_to_start
 
 
 def rest_of_lease(world: World, job: Job) -> timedelta:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from onthedot.messages import read_job
-from onthedot.rules.agenda import Entry
+from onthedot.rules.agenda import Entry, rest_of
 from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import seconds_up
 from onthedot.rules.policies import Policies
@@ -40,6 +40,7 @@ def work(world: World, text: str, runner: Runner, hold: Hold) -> Worked:
     entry = entry_in(world, text)
     if entry is None:
         return Worked(acknowledged=True)
+    _wait_for_the_rest(world, entry)
     match start(world, entry, runner.policies()):
         case Drop():
             return Worked(acknowledged=True)
@@ -48,6 +49,15 @@ def work(world: World, text: str, runner: Runner, hold: Hold) -> Worked:
             return Worked(acknowledged=False)
         case Attempt() as attempt:
             return _attempt(world, attempt, runner, hold)
+
+
+def _wait_for_the_rest(world: World, entry: Entry) -> None:
+    """Wait for the job's time, where its message was sent to come a little early.
+
+    Before the start, which reads the clock anew: no lease runs yet, and whoever dies meanwhile has changed nothing.
+    """
+    if rest := rest_of(entry, world.clock.now(), world.timing):
+        world.clock.wait(rest)
 
 
 def entry_in(world: World, text: str) -> Entry | None:

@@ -1,7 +1,7 @@
 """What moto's own DynamoDB and SQS hold, looked at without a call that a test would count."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
@@ -24,6 +24,13 @@ def seen_at(message: Any) -> datetime:
     """Return when a message is seen, or seen again: moto shows it when its delay ends, but after it was hidden."""
     at = max(message.delayed_until or 0, (message.visible_at or 0) + 1)
     return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def put_off(queue: str, now: datetime, rest: Callable[[str], timedelta]) -> None:
+    """Show a message later by what is left of its rest, as `rest` says of its text."""
+    for message in messages(queue):
+        if seen_at(message) <= now and (left := rest(message.body)):
+            message.delayed_until = (now + left).timestamp() * 1000
 
 
 def expire(now: datetime) -> None:

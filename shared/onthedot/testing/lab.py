@@ -22,6 +22,7 @@ from onthedot.testing import inside
 from onthedot.testing.deployment import Deployment, deployed
 from onthedot.testing.errors import LabError, Refused
 from onthedot.testing.functions import Function, ProcessEnded, event_of, timer_event
+from onthedot.testing.queues import put_off_early, queue_id
 from onthedot.testing.requests import Answer, answer_of, http_event
 from onthedot.testing.runs import Ran
 from onthedot.testing.template import HERE, read
@@ -112,7 +113,7 @@ class Lab:
 
     def strays(self) -> list[str]:
         """Return the text of each message that was no job."""
-        return [message.body for message in inside.messages(_queue("stray"))]
+        return [message.body for message in inside.messages(queue_id("stray"))]
 
     def ran(self, handler: str | None = None) -> list[Ran]:
         """Return the calls of a handler, or of all. Order: as they began.
@@ -159,14 +160,14 @@ class Lab:
     def tick(self) -> None:
         """Fire the timer once, and look at all shards."""
         self._timer(timer_event(shown(self.now())))
-        shards = _queue("shard")
+        shards = queue_id("shard")
         if self._on(self._feeds[shards]):
             self.deliver(shards)
 
     def minute(self) -> None:
         """Fire the timer once, and look at the shards in which something waits: of another nothing would come."""
         self._timer(timer_event(shown(self.now())))
-        shards, waiting = _queue("shard"), self._waiting(wiring.settings().timing.look_ahead)
+        shards, waiting = queue_id("shard"), self._waiting(wiring.settings().timing.look_ahead)
         inside.drop(shards, lambda text: waiting.get(read_shard(text).shard, NEVER) > self.now())
         if self._on(self._feeds[shards]):
             self.deliver(shards)
@@ -179,6 +180,7 @@ class Lab:
     def deliver(self, queue: str) -> int:
         """Give what a queue shows now to its function, as many messages at once as it takes; return how many."""
         count, most = 0, self._feeds[queue].queues[queue]
+        put_off_early(queue, self.now())
         while self.seen_next(queue) <= self.now() and (messages := self.receive(queue)):
             for first in range(0, len(messages), most):
                 self.invoke(queue, messages[first : first + most])
@@ -243,8 +245,3 @@ class Lab:
             return NEVER
         self.next_tick += max(timedelta(0), (min(waiting.values()) - self.next_tick) // MINUTE * MINUTE)
         return self.next_tick
-
-
-def _queue(name: str) -> str:
-    """Return the logical id of a queue that the functions know by this name."""
-    return wiring.settings().queue_urls[name].rpartition("/")[2]

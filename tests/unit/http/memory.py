@@ -42,6 +42,9 @@ class Clock:
     def pause(self) -> None:
         """Wait for nothing."""
 
+    def wait(self, span: timedelta) -> None:
+        self.time += span
+
 
 @dataclass(slots=True)
 class Jobs:
