@@ -56,7 +56,7 @@ def test_a_worker_waits_for_what_is_its_own_and_no_longer(span: timedelta, wait:
 @given(span=SPANS, wait=WAITS, late=st.integers(0, 10**9))
 @settings(max_examples=200 * OFTEN, deadline=None)
 def test_nothing_waits_whose_time_has_come(span: timedelta, wait: timedelta, late: int) -> None:
-    """What comes late has waited enough; only a near job's second message, sent by drain, is waited for until its wake."""
+    """What comes late has waited enough: a near job's second message is waited for until its wake."""
     timing, due = Timing(worker_wait=wait), NOW + span
     near, far = entries(due, timing)
     there = due + late * MILLISECOND
