@@ -34,6 +34,7 @@ WAYS: Mapping[str, Amounts] = {
     ),
     BATCH: summed(uses.create_in_batch(), uses.run_job()),
     "jobs, straight from the library": summed(uses.create_by_library("create, near"), uses.run_job()),
+    "failed attempts, each followed by another": uses.fail_once(),
     "slots, each alone in its shard's minute": summed(uses.plan_alone(), uses.run_slot()),
     "slots, of 100 schedules on one minute": summed(uses.plan_one_of_page(), uses.run_slot()),
     "slots of one schedule, 97 at once (backfill)": summed(uses.plan_one_of_chunk(), uses.run_slot()),

@@ -17,6 +17,7 @@ CALLS: dict[str, Calls] = {
     "create, far": {"PutItem": 1},
     "create ten at once, near": {"PutItem": 10} | ONE_MESSAGE,
     "run a job": {"UpdateItem": 2, "ChangeMessageVisibility": 1},
+    "an attempt that fails, the next near": {"UpdateItem": 1} | ONE_MESSAGE,
     "run a slot's job": {"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1},
     "tick": {"Scan": 1} | ONE_MESSAGE,
     "two shards, idle": IDLE,
@@ -29,12 +30,14 @@ CALLS: dict[str, Calls] = {
 
 JOB_UNITS: dict[str, float] = {"create": 2, "start": 1, "finish": 2}
 """A small job, without a group."""
+FAILED_UNITS: dict[str, float] = {"start": 1, "fail": 3}
+"""An attempt that another follows."""
 SLOT_UNITS: dict[str, float] = {"plan": 3 + 4, "start": 1, "finish": 2}
 """A slot that is planned alone."""
 CHUNK_UNITS = 3.0, 4.0
 """Planning slots of one schedule in one transaction: for each, and for the transaction."""
 
-LOGGED = {"create": 440, "run": 1_130, "plan": 450, "tick": 240, "look": 200}
+LOGGED = {"create": 440, "run": 1_130, "fail": 1_230, "plan": 450, "tick": 240, "look": 200}
 """Bytes that our functions log, at the level INFO, metrics among them; a plan is told once for its schedule."""
 IDLE_METRICS = {"TickAge", "WatermarkAge", "OldestOverdue"}
 """What is sent also when nothing happens: an alarm takes their silence for the fault."""

@@ -7,7 +7,16 @@ that processors are as fast as the one that was measured. Lambda gives a core to
 from collections import Counter
 from collections.abc import Mapping
 
-from benchmarks.counts import CALLS, CHUNK_UNITS, CPU_MS, IDLE_METRICS, JOB_UNITS, LOGGED, SLOT_UNITS
+from benchmarks.counts import (
+    CALLS,
+    CHUNK_UNITS,
+    CPU_MS,
+    FAILED_UNITS,
+    IDLE_METRICS,
+    JOB_UNITS,
+    LOGGED,
+    SLOT_UNITS,
+)
 from benchmarks.prices import Amounts, Item, summed, times
 from onthedot.adapters.sizes import UNIT
 from onthedot.rules.planning import MOST_JOBS
@@ -71,12 +80,21 @@ def hand_over() -> Amounts:
 
 def run_job() -> Amounts:
     """Return a message, one start, a handler that does nothing, one finish."""
-    return _run("run a job", JOB_UNITS)
+    return _run(CALLS["run a job"], JOB_UNITS["start"] + JOB_UNITS["finish"], LOGGED["run"])
+
+
+def fail_once() -> Amounts:
+    """Return an attempt that fails, and the message of the one that follows."""
+    begun = CALLS["run a job"] | {"UpdateItem": 1}
+    ended = CALLS["an attempt that fails, the next near"]
+    calls = {operation: begun.get(operation, 0) + ended.get(operation, 0) for operation in {*begun, *ended}}
+    return _run(calls, sum(FAILED_UNITS.values()), LOGGED["fail"])
 
 
 def run_slot() -> Amounts:
     """Return the same for a slot's job, which reads its schedule too."""
-    return summed(_run("run a slot's job", SLOT_UNITS), {Item.READS: 1})
+    work = _run(CALLS["run a slot's job"], SLOT_UNITS["start"] + SLOT_UNITS["finish"], LOGGED["run"])
+    return summed(work, {Item.READS: 1})
 
 
 def plan_alone() -> Amounts:
@@ -163,10 +181,9 @@ def stored() -> Amounts:
     return {Item.STORED: ITEM_BYTES / GB, Item.BACKUP: ITEM_BYTES / GB}
 
 
-def _run(step: str, units: Mapping[str, float]) -> Amounts:
-    cpu = CPU_MS["worker, CPU"] * sum(CALLS[step].values()) / sum(CALLS["run a job"].values())
-    work = invoked(cpu, CALLS[step], LOGGED["run"])
-    return summed(work, asked(CALLS[step]), asked(BROUGHT), {Item.WRITES: units["start"] + units["finish"]})
+def _run(calls: Calls, units: float, logged: float) -> Amounts:
+    cpu = CPU_MS["worker, CPU"] * sum(calls.values()) / sum(CALLS["run a job"].values())
+    return summed(invoked(cpu, calls, logged), asked(calls), asked(BROUGHT), {Item.WRITES: units})
 
 
 def _planned(row: str, calls: Calls, units: float, rows: float, at_once: int = 1) -> Amounts:

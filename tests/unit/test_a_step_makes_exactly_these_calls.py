@@ -334,7 +334,7 @@ ROWS = {
     "run a large job": Row({"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1}, deliver, large),
     "run a job whose handler is quicker than others": Row({"UpdateItem": 3} | HOLD, deliver, quick),
     "an attempt that fails, the next near": Row(
-        {"UpdateItem": 1} | ONE_MESSAGE, calling_attempt(timedelta(seconds=30)), begin_near
+        CALLS["an attempt that fails, the next near"], calling_attempt(timedelta(seconds=30)), begin_near
     ),
     "an attempt that fails, the next far": Row({"UpdateItem": 1}, calling_attempt(timedelta(hours=1)), begin_near),
     "an attempt that fails for good": Row({"UpdateItem": 1}, calling_attempt(None), begin_near),

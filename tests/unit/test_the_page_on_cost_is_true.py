@@ -36,11 +36,22 @@ def run(lab: Lab) -> None:
 
 def plan(lab: Lab) -> None:
     """Let a slot become a job, in one of two looks; the schedule was written before."""
-    lab.time.shift(52 * 60)
+    lab.time.shift(50 * 60)
     lab.tick()
 
 
-STEPS: dict[str, Callable[[Lab], None]] = {"idle": Lab.tick, "create": create, "run": run, "plan": plan}
+def begin_to_fail(lab: Lab) -> None:
+    lab.create("test.flaky", id="report-2027-02")
+
+
+STEPS: dict[str, Callable[[Lab], None]] = {
+    "idle": Lab.tick,
+    "create": create,
+    "run": run,
+    "plan": plan,
+    "created": begin_to_fail,
+    "fail": run,
+}
 
 
 @pytest.fixture
@@ -108,7 +119,7 @@ def test_what_is_logged_is_what_is_priced(lab: Lab, logged: Logged) -> None:
         logged()
         step(lab)
         found[name] = len(logged())
-    priced = LOGGED | {"idle": IDLE_BYTES, "plan": LOGGED["plan"] + IDLE_BYTES}
+    priced = LOGGED | {"created": LOGGED["create"], "idle": IDLE_BYTES, "plan": LOGGED["plan"] + IDLE_BYTES}
     assert found == {name: pytest.approx(priced[name], rel=0.1) for name in STEPS}
 
 
