@@ -5,7 +5,7 @@ from importlib import import_module
 
 from benchmarks.rows import Row, save, show
 
-KINDS = ("hand-over", "planning", "one-minute", "worker", "create", "idle", "next-slot", "cold-start")
+KINDS = ("hand-over", "planning", "one-minute", "worker", "create", "idle", "next-slot", "cold-start", "lateness")
 
 
 def main() -> None:

@@ -1,51 +1,138 @@
-"""How late jobs start on a running stack: 100 jobs due at seconds of their own.
+"""How late jobs begin on the local AWS, beside Celery with an SQS broker and `eta`; a worker of each is killed.
 
-`ONTHEDOT_URL=... python -m benchmarks.lateness`, with AWS credentials in the environment, prints one line of JSON.
+The same emulator, two workers each, the same empty handler, the same moments: first jobs at moments of their own, side
+by side; then many due at one second, in turns, since each would want all of the machine. Half way through, a worker is
+killed with -9 while it has a job in hand, and replaced at once. What has not run by the end counts as late until then.
+
+PROVE=all gives each job a second of its own, which takes almost seven minutes more.
 """
 
-import json
-import sys
+import os
 import time
-from datetime import UTC, datetime, timedelta
-from statistics import quantiles
-from typing import Any
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from onthedot.client import Client
+from local import account
 
-JOBS = 100
-LEAD = timedelta(seconds=15)
-PATIENCE_SECONDS = 60
+from benchmarks.late_celery import nodes
+from benchmarks.late_jobs import Fate, Late, Noted, Quantiles, Side, fate, own_part
+from benchmarks.late_onthedot import Ours, deployment
+from benchmarks.rows import Row
+
+WORKERS = 2
+EACH_SECONDS = 1.0 if os.environ.get("PROVE") == "all" else 0.2
+APART, AT_ONCE, REHEARSED = 500, 1_000, 20
+LEAD_SECONDS = 0.045
+"""How long creating each job may take; the first is due when that is over."""
+TURN_SECONDS = 40
+"""What our workers have of the machine for those at one second, before Celery's turn."""
+LEFT_SECONDS = 35
+"""For what comes back: a job whose worker died does after its lease, half as much."""
+WAITS_SECONDS = 1.0
+"""How long the job waits whose worker is killed."""
+NAME = f"lateness, {APART} at moments of their own"
+
+Plans = Sequence[Sequence[Late]]
 
 
-def main() -> None:
-    """Create the jobs, wait for them, and print how late they started."""
-    client = Client.from_environment()
-    group = f"lateness-{datetime.now(UTC):%H%M%S}"
-    first = datetime.now(UTC).replace(microsecond=0) + LEAD
-    jobs = [
-        {"handler": "example.echo", "group": group, "run_at": (first + timedelta(seconds=number)).isoformat()}
-        for number in range(JOBS)
+def rows() -> list[Row]:
+    """Measure both."""
+    with (
+        account.isolated(),
+        TemporaryDirectory() as home,
+        deployment(Path(home), WORKERS) as ours,
+        nodes(Path(home), ours.deployed.endpoint, WORKERS) as theirs,
+    ):
+        return _measured(ours, theirs)
+
+
+def _measured(ours: Ours, theirs: Side) -> list[Row]:
+    sides: tuple[Side, Side] = (ours, theirs)
+    for side in sides:
+        _rehearse(side)
+    apart = [planned("apart", APART, _soon(APART), EACH_SECONDS)] * 2
+    _live(sides, apart)
+    first = _soon(AT_ONCE)
+    at_once = [planned("at-once", AT_ONCE, first + turn * TURN_SECONDS, 0) for turn in range(2)]
+    _live(sides, at_once)
+    until = at_once[-1][-1].due_at + LEFT_SECONDS
+    for side, some, others in zip(sides, apart, at_once, strict=True):
+        _wait(side, [*some, *others], until)
+    return _rows(sides, apart, at_once) + _part(apart[0], ours.noted())
+
+
+def _rehearse(side: Side) -> None:
+    """Start all workers, and see that they work."""
+    jobs = [Late(f"rehearsed-{number}", time.time()) for number in range(REHEARSED)]
+    side.create(jobs)
+    assert _wait(side, jobs, time.time() + LEFT_SECONDS), "the workers do not work"
+
+
+def _soon(count: int) -> float:
+    return ceil(time.time() + count * LEAD_SECONDS)
+
+
+def planned(name: str, count: int, first: float, each: float) -> list[Late]:
+    """Return jobs that are due one after the other; the one in the middle has a killer to wait for."""
+    waits = {count // 2: WAITS_SECONDS}
+    return [Late(f"{name}-{number}", first + number * each, waits.get(number, 0)) for number in range(count)]
+
+
+def _live(sides: Sequence[Side], plans: Sequence[Sequence[Late]]) -> None:
+    """Let each have its jobs, and lose a worker."""
+    with ThreadPoolExecutor(len(sides)) as pool:
+        list(pool.map(_create, sides, plans))
+        list(pool.map(_kill, sides, plans))
+    time.sleep(max(0, max(jobs[-1].due_at for jobs in plans) + 2 - time.time()))
+
+
+def _create(side: Side, jobs: Sequence[Late]) -> None:
+    side.create(jobs)
+    assert time.time() < jobs[0].due_at, "creating the jobs took until they were due"
+
+
+def _kill(side: Side, jobs: Sequence[Late]) -> None:
+    """Kill the worker that has begun the job which waits for it."""
+    [victim] = [job.id for job in jobs if job.waits]
+    gives_up_at = jobs[-1].due_at + LEFT_SECONDS
+    while not (begun := [line for line in side.noted() if line["kind"] == "begin" and line["job"] == victim]):
+        assert time.time() < gives_up_at, f"{victim} has not begun"
+        time.sleep(0.02)
+    side.kill(begun[0])
+
+
+def _wait(side: Side, jobs: Sequence[Late], until: float) -> bool:
+    """Wait until all have ended, or until then; tell whether they have."""
+    wanted = {job.id for job in jobs}
+    while not (done := wanted <= {line["job"] for line in side.noted() if line["kind"] == "end"}):
+        if time.time() > until:
+            break
+        time.sleep(0.2)
+    return done
+
+
+def _rows(sides: Sequence[Side], apart: Plans, at_once: Plans) -> list[Row]:
+    """Judge both at one time, so that what has not run is as late for the one as for the other."""
+    now, found = time.time(), list[Row]()
+    for name, plans in ((NAME, apart), (f"lateness, {AT_ONCE:,} at one second", at_once)):
+        found += _beside(name, *(fate(jobs, side.noted(), now) for side, jobs in zip(sides, plans, strict=True)))
+    return found
+
+
+def _beside(name: str, ours: Fate, theirs: Fate) -> list[Row]:
+    late = [(each.name, *(getattr(side.late, each.name) for side in (ours, theirs))) for each in fields(Quantiles)]
+    rows = [Row(f"{name}, {which}", value, "s", "celery", value / other) for which, value, other in late]
+    told = (("ended", ours.ended, theirs.ended), ("began once", ours.once, theirs.once))
+    return rows + [Row(f"{name}, {which}", value, "jobs", "celery", value / other) for which, value, other in told]
+
+
+def _part(jobs: Sequence[Late], noted: Noted) -> list[Row]:
+    own, whole = own_part(jobs, noted), fate(jobs, noted, time.time()).late
+    return [
+        Row(f"{NAME}, our own part, p50", own.p50, "s", "all of ours", own.p50 / whole.p50),
+        Row(f"{NAME}, our own part, p99", own.p99, "s", "all of ours", own.p99 / whole.p99),
     ]
-    results = client.call("POST", "/jobs/batch", {"jobs": jobs}).body["results"]
-    assert all(result["status"] == 201 for result in results), results
-    time.sleep((first + timedelta(seconds=JOBS) - datetime.now(UTC)).total_seconds())
-    late = sorted(job["late_seconds"] for job in ended(client, group))
-    percentiles = quantiles(late, n=100, method="inclusive")
-    figures = {"jobs": len(late), "p50": percentiles[49], "p95": percentiles[94], "p99": percentiles[98]}
-    sys.stdout.write(json.dumps({"name": "lateness", "unit": "s", **figures, "max": late[-1]}) + "\n")
-
-
-def ended(client: Client, group: str) -> list[dict[str, Any]]:
-    """Return the group's jobs when all have succeeded."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        page = client.call("GET", "/jobs", query={"group": group, "limit": str(JOBS)}).body
-        done = [job for job in page["items"] if job["state"] == "succeeded"]
-        if len(done) == JOBS:
-            return done
-        assert time.monotonic() < deadline, f"{JOBS - len(done)} jobs have not succeeded"
-        time.sleep(1)
-
-
-if __name__ == "__main__":
-    main()

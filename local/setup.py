@@ -38,6 +38,9 @@ ENVIRONMENTS = (
     Environment("Installing the local AWS (.local/ministack)", LOCAL / "ministack", ("--only-group", "ministack")),
 )
 
+CELERY = Environment("Installing Celery (.local/celery)", LOCAL / "celery", ("--only-group", "celery"))
+"""For `make bench` alone."""
+
 
 def main() -> int:
     """Bring every environment to what uv.lock says; return the exit status."""
@@ -50,6 +53,12 @@ def main() -> int:
         say(str(failure))
         return 1
     return 0
+
+
+def install(environment: Environment) -> None:
+    """Bring one environment to what uv.lock says, where uv is there already."""
+    with hold(LOCAL / "setup.lock"):
+        _sync(environment)
 
 
 def _bootstrap() -> None:

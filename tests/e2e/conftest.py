@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import boto3
 import pytest
-from local import account, sam
+from local import account
 from local import stack as local
 from tests.e2e.deployed import Deployed
 from tests.e2e.meter import Meter, Nowhere
@@ -31,15 +30,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     try:
         with account.isolated():
             running = local.up(home, auth=True, port=0, parameters=PARAMETERS)
-            endpoint = running.emulator.url
-            deployed = Deployed(
-                client=running.client,
-                outputs=sam.outputs(running.emulator),
-                dynamodb=boto3.client("dynamodb", endpoint_url=endpoint),
-                sqs=boto3.client("sqs", endpoint_url=endpoint),
-                functions=boto3.client("lambda", endpoint_url=endpoint),
-                endpoint=endpoint,
-            )
+            deployed = Deployed.on(running)
         yield deployed
     finally:
         local.down(home)

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+import boto3
+from local import sam
+from local.stack import Stack
 from mypy_boto3_dynamodb import DynamoDBClient
 from mypy_boto3_lambda import LambdaClient
 from mypy_boto3_sqs import SQSClient
@@ -24,6 +27,19 @@ class Deployed:
     sqs: SQSClient
     functions: LambdaClient
     endpoint: str
+
+    @classmethod
+    def on(cls, running: Stack) -> Self:
+        """Return what runs, with clients of its AWS."""
+        endpoint = running.emulator.url
+        return cls(
+            client=running.client,
+            outputs=sam.outputs(running.emulator),
+            dynamodb=boto3.client("dynamodb", endpoint_url=endpoint),
+            sqs=boto3.client("sqs", endpoint_url=endpoint),
+            functions=boto3.client("lambda", endpoint_url=endpoint),
+            endpoint=endpoint,
+        )
 
     @property
     def url(self) -> str:

@@ -3,12 +3,10 @@
 `pytest -s tests/e2e/test_a_killed_worker_loses_no_job.py` prints the seconds from the kill to the takeover.
 """
 
-import io
 import json
 import os
 import signal
 import time
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local.sam import BUILD
-from local.setup import ROOT
 from tests.e2e.deployed import Deployed
+from tests.e2e.own_worker import own_worker, packed
 from tests.e2e.test_a_job_lives_on_the_deployed_stack import create, show
 
 pytestmark = pytest.mark.e2e
@@ -73,48 +70,9 @@ class Deadly:
 @pytest.fixture(scope="module")
 def deadly(stack: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deadly]:
     """Let a worker of the tests' own take the place of the stack's."""
-    worker = stack.functions.get_function_configuration(FunctionName=stack.outputs["WorkerFunctionName"])
-    as_it_is: Any = {name: worker[name] for name in ("Runtime", "Role", "Timeout", "MemorySize")}
-    stack.functions.create_function(
-        FunctionName=NAME,
-        Code={"ZipFile": code()},
-        Handler="started.handler",
-        Environment={"Variables": worker["Environment"]["Variables"]},
-        **as_it_is,
-    )
-    with stack.without("Worker"):
-        source = stack.functions.create_event_source_mapping(
-            FunctionName=NAME,
-            EventSourceArn=arn(stack),
-            BatchSize=1,
-            FunctionResponseTypes=["ReportBatchItemFailures"],
-            ScalingConfig={"MaximumConcurrency": 5},
-        )["UUID"]
-        try:
-            yield Deadly(stack, source, tmp_path_factory.mktemp("deadly"))
-        finally:
-            stack.functions.delete_event_source_mapping(UUID=source)
-    stack.functions.delete_function(FunctionName=NAME)
-
-
-def code() -> bytes:
-    """Return the functions as they are, and the handlers that kill them.
-
-    The layer is where it was built: the emulator would unpack it for each process, which on AWS takes no time.
-    """
-    packed, functions = io.BytesIO(), ROOT / "functions"
-    with zipfile.ZipFile(packed, "w") as archive:
-        for path in functions.rglob("*.py"):
-            archive.write(path, path.relative_to(functions))
-        archive.write(Path(__file__).with_name("deadly.py"), "handlers/deadly.py")
-        layer = str(BUILD / "artefacts/Layer/python")
-        archive.writestr("started.py", f"import sys\nsys.path.insert(0, {layer!r})\nfrom worker import handler\n")
-    return packed.getvalue()
-
-
-def arn(stack: Deployed) -> str:
-    asked = stack.sqs.get_queue_attributes(QueueUrl=stack.outputs["JobQueueUrl"], AttributeNames=["QueueArn"])
-    return asked["Attributes"]["QueueArn"]
+    code = packed({"handlers/deadly.py": Path(__file__).with_name("deadly.py")}, "worker")
+    with own_worker(stack, NAME, code, 5, {}) as source:
+        yield Deadly(stack, source, tmp_path_factory.mktemp("deadly"))
 
 
 def waiting(stack: Deployed) -> int:
