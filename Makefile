@@ -76,6 +76,10 @@ prove-races: setup ## What is promised of processes that race and die: 5,000 job
 bench: setup ## Measure, beside other designs; ARGS name some kinds: hand-over planning worker create ... (docs/benchmarks.md)
 	@.venv/bin/python -m benchmarks $(ARGS)
 
+.PHONY: capacity
+capacity: setup ## Simulate what AWS's limits let through with what was measured last, and renew docs/scale.md
+	@PYTHONPATH=shared .venv/bin/python -m benchmarks.capacity
+
 .PHONY: build
 build: setup ## Build the functions and their layer for AWS
 	@$(sam) build $(overrides)
