@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, Sequence[Item]] = {
     "logs": (Item.LOGS, Item.LOGS_KEPT),
 }
 SINGLE, BATCH = "jobs, one request each", "jobs, 500 in a request"
+LIBRARY, DYNEIN = "jobs, straight from the library", "*Dynein's protocol*: jobs, its servers apart"
 SCHEDULER = "*EventBridge Scheduler*: jobs, or slots"
 WAYS: Mapping[str, Amounts] = {
     SINGLE: summed(uses.create_single("create, near"), uses.run_job()),
@@ -33,13 +34,13 @@ WAYS: Mapping[str, Amounts] = {
         uses.create_single("create, far"), uses.hand_over(), uses.run_job()
     ),
     BATCH: summed(uses.create_in_batch(), uses.run_job()),
-    "jobs, straight from the library": summed(uses.create_by_library("create, near"), uses.run_job()),
+    LIBRARY: summed(uses.create_by_library("create, near"), uses.run_job()),
     "failed attempts, each followed by another": uses.fail_once(),
     "slots, each alone in its shard's minute": summed(uses.plan_alone(), uses.run_slot()),
     "slots, of 100 schedules on one minute": summed(uses.plan_one_of_page(), uses.run_slot()),
     "slots of one schedule, 97 at once (backfill)": summed(uses.plan_one_of_chunk(), uses.run_slot()),
     SCHEDULER: uses.scheduler_alone(),
-    "*Dynein's protocol*: jobs, its servers apart": uses.claim_send_delete(),
+    DYNEIN: uses.claim_send_delete(),
 }
 COUNTED = (Item.WRITES, Item.READS, Item.QUEUES, Item.INVOCATIONS, Item.GB_SECONDS, Item.LOGS)
 MONTHS = (10_000, 100_000, MILLION, 10 * MILLION)

@@ -19,7 +19,7 @@ from onthedot import telemetry
 from onthedot.rules.jobs import State
 
 PAGE = cost.PAGE.read_text()
-MINUTES = 60 if IN_FULL else 6
+MINUTES = 60 if IN_FULL else 3
 Logged = Callable[[], str]
 BY_LAMBDA = {"ReceiveMessage", "DeleteMessage"}
 IDLE_BYTES = LOGGED["tick"] + 2 * LOGGED["look"]
