@@ -157,6 +157,7 @@ def test_what_its_sentences_say_of_shares_is_so() -> None:
     single, batch = (dollars(cost.WAYS[way]) for way in (cost.SINGLE, cost.BATCH))
     assert dollars(cost.WAYS[cost.SINGLE], Item.GATEWAY) / single == pytest.approx(1 / 3, abs=0.03)
     assert batch / single == pytest.approx(3 / 5, abs=0.03)
+    assert dollars(cost.WAYS[cost.DYNEIN]) / dollars(cost.WAYS[cost.LIBRARY]) == pytest.approx(1 / 2, abs=0.05)
     assert pytest.approx(2, abs=0.1) == 5 * MILLION / (uses.MINUTES * 60)
     assert WRITE_UNIT_HOUR / 3_600 * MILLION / PRICES[Item.WRITES].dollars == pytest.approx(0.29, abs=0.005)
     assert dollars({Item.WRITES: 105 * MILLION}) == pytest.approx(66, abs=0.5)
