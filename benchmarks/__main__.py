@@ -5,7 +5,10 @@ from importlib import import_module
 
 from benchmarks.rows import Row, save, show
 
-KINDS = ("hand-over", "planning", "one-minute", "worker", "create", "idle", "next-slot", "cold-start", "lateness")
+KINDS = (
+    *("hand-over", "planning", "one-minute", "worker", "create", "idle", "next-slot", "cold-start"),
+    *("lateness", "punctuality"),
+)
 
 
 def main() -> None:

@@ -66,10 +66,11 @@ def fate(jobs: Sequence[Late], noted: Noted, until: float) -> Fate:
     )
 
 
-def own_part(jobs: Sequence[Late], noted: Noted) -> Quantiles:
+def own_part(jobs: Sequence[Late], noted: Noted, wait: float = 0) -> Quantiles:
     """Return how late our own part makes the jobs: the delay rounded up, and the time from the message to its handler.
 
-    Not the poller's, which brings the message from the queue, nor that of whatever runs the function.
+    Not the poller's, which brings the message from the queue, nor that of whatever runs the function. `wait` is what
+    a worker waits at most, in seconds.
     """
     taken, begun_at = dict[str, dict[str, Any]](), dict[str, float]()
     for line in noted:
@@ -77,13 +78,14 @@ def own_part(jobs: Sequence[Late], noted: Noted) -> Quantiles:
             taken.setdefault(line["job"], line)
         if line["kind"] == "begin":
             begun_at.setdefault(line["job"], line["at"])
-    return quantiles_of([_own(job, taken[job.id], begun_at[job.id]) for job in jobs if job.id in begun_at])
+    return quantiles_of([_own(job, taken[job.id], begun_at[job.id], wait) for job in jobs if job.id in begun_at])
 
 
-def _own(job: Late, taken: dict[str, Any], begun_at: float) -> float:
-    """Split the time from due to begin; a message that was sent late is ours too."""
-    visible_at = taken["sent"] + max(0, ceil(job.due_at - taken["sent"]))
-    return float(visible_at - job.due_at + begun_at - taken["at"])
+def _own(job: Late, taken: dict[str, Any], begun_at: float, wait: float) -> float:
+    """Take from a job's lateness what came between its message's time and its worker; one sent late is ours too."""
+    visible_at = taken["sent"] + max(0, ceil(job.due_at - wait - taken["sent"]))
+    theirs = max(0, taken["at"] - max(visible_at, job.due_at))
+    return float(begun_at - job.due_at - theirs)
 
 
 def quantiles_of(seconds: Sequence[float]) -> Quantiles:

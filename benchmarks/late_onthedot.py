@@ -19,6 +19,7 @@ from benchmarks.late_jobs import Late, Noted
 
 BATCH = 100
 """Jobs in one request: more of them would take the local AWS longer than a gateway waits."""
+NAME = "late-worker"
 FILES = ("benchmarks/late_work.py", "benchmarks/late_worker.py", "tests/races/journal.py")
 
 
@@ -36,6 +37,14 @@ class Ours:
             results = self.deployed.ask("POST", "jobs", "batch", body={"jobs": wanted})["results"]
             assert all(result["status"] == 201 for result in results), results
 
+    def let_workers_wait(self, milliseconds: int) -> None:
+        """Set what the template's parameter `WorkerWaitMilliseconds` sets; all processes start anew."""
+        functions = self.deployed.functions
+        for name in (self.deployed.outputs["ApiFunctionName"], NAME):
+            variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+            changed = variables | {"ONTHEDOT_WORKER_WAIT_MILLISECONDS": str(milliseconds)}
+            functions.update_function_configuration(FunctionName=name, Environment={"Variables": changed})
+
     def noted(self) -> Noted:
         """Return what the workers have noted."""
         return self.reader.read()
@@ -52,7 +61,7 @@ def deployment(home: Path, workers: int) -> Iterator[Ours]:
     try:
         deployed = Deployed.on(stack.up(home, port=0))
         code = packed({name: ROOT / name for name in FILES}, "benchmarks.late_worker")
-        with own_worker(deployed, "late-worker", code, workers, {PATH: str(journal)}):
+        with own_worker(deployed, NAME, code, workers, {PATH: str(journal)}):
             yield Ours(deployed, Reader(journal))
     finally:
         stack.down(home)

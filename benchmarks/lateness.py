@@ -53,45 +53,47 @@ def rows() -> list[Row]:
 def _measured(ours: Ours, theirs: Side) -> list[Row]:
     sides: tuple[Side, Side] = (ours, theirs)
     for side in sides:
-        _rehearse(side)
-    apart = [planned("apart", APART, _soon(APART), EACH_SECONDS)] * 2
+        rehearse(side)
+    apart = [planned("apart", APART, soon(APART), EACH_SECONDS)] * 2
     _live(sides, apart)
-    first = _soon(AT_ONCE)
+    first = soon(AT_ONCE)
     at_once = [planned("at-once", AT_ONCE, first + later, 0) for later in (TURN_SECONDS, 0)]
     _live(sides, at_once)
     _settle(sides)
     return _rows(sides, apart, at_once) + _part(apart[0], ours.noted())
 
 
-def _rehearse(side: Side) -> None:
+def rehearse(side: Side) -> None:
     """Start all workers, and see that they work."""
-    jobs = [Late(f"rehearsed-{number}", time.time()) for number in range(REHEARSED)]
-    side.create(jobs)
-    gives_up_at = time.time() + LEFT_SECONDS
-    while _ended(side) < REHEARSED:
+    wanted, gives_up_at = ended(side) + REHEARSED, time.time() + LEFT_SECONDS
+    side.create([Late(f"rehearsed-{wanted}-{number}", time.time()) for number in range(REHEARSED)])
+    while ended(side) < wanted:
         assert time.time() < gives_up_at, "the workers do not work"
         time.sleep(0.2)
 
 
-def _soon(count: int) -> float:
+def soon(count: int) -> float:
+    """Return when so many jobs are created."""
     return ceil(time.time() + count * LEAD_SECONDS)
 
 
-def planned(name: str, count: int, first: float, each: float) -> list[Late]:
-    """Return jobs that are due one after the other; the one in the middle has a killer to wait for."""
-    waits = {count // 2: WAITS_SECONDS}
-    return [Late(f"{name}-{number}", first + number * each, waits.get(number, 0)) for number in range(count)]
+def planned(name: str, count: int, first: float, each: float, waits: float = WAITS_SECONDS) -> list[Late]:
+    """Return jobs that are due one after the other; the one in the middle waits for who kills its worker."""
+    return [
+        Late(f"{name}-{number}", first + number * each, waits if number == count // 2 else 0) for number in range(count)
+    ]
 
 
 def _live(sides: Sequence[Side], plans: Sequence[Sequence[Late]]) -> None:
     """Let each have its jobs, and lose a worker."""
     with ThreadPoolExecutor(len(sides)) as pool:
-        list(pool.map(_create, sides, plans))
+        list(pool.map(create, sides, plans))
         list(pool.map(_kill, sides, plans))
     time.sleep(max(0, max(jobs[-1].due_at for jobs in plans) + 2 - time.time()))
 
 
-def _create(side: Side, jobs: Sequence[Late]) -> None:
+def create(side: Side, jobs: Sequence[Late]) -> None:
+    """Create the jobs, in time."""
     side.create(jobs)
     assert time.time() < jobs[0].due_at, "creating the jobs took until they were due"
 
@@ -110,12 +112,13 @@ def _settle(sides: Sequence[Side]) -> None:
     """Wait until nothing more ends: a slow machine must not look like a loss."""
     before, since = -1, time.time()
     while time.time() < since + LEFT_SECONDS and before < len(sides) * (REHEARSED + APART + AT_ONCE):
-        now = sum(_ended(side) for side in sides)
+        now = sum(ended(side) for side in sides)
         before, since = now, since if now == before else time.time()
         time.sleep(0.5)
 
 
-def _ended(side: Side) -> int:
+def ended(side: Side) -> int:
+    """Return how many jobs have run."""
     return len({line["job"] for line in side.noted() if line["kind"] == "end"})
 
 

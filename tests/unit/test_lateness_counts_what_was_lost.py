@@ -61,8 +61,17 @@ def test_a_message_sent_too_late_is_our_own_part() -> None:
     assert own_part(JOBS[:2], noted).max == pytest.approx(3.1)
 
 
+def test_a_worker_that_waits_makes_up_for_the_poller() -> None:
+    """Sent 9.4 s ahead and to come a second early, so delayed by 9: taken 0.3 s late, which is no lateness."""
+    taken = {"kind": "taken", "sent": 90.6, "received": 99.9, "at": 99.9}
+    noted = [line for job in JOBS[:2] for line in (taken | {"job": job.id}, begin(job.id, 100.05))]
+    assert own_part(JOBS[:2], noted, wait=1).max == pytest.approx(0.05)
+    slow = [line | {"at": 101.0} if line["kind"] == "taken" else line | {"at": 101.1} for line in noted]
+    assert own_part(JOBS[:2], slow, wait=1).max == pytest.approx(0.1), "a poller's second is the poller's"
+
+
 def test_a_worker_is_killed_half_way() -> None:
-    jobs = planned("some", 10, 100, 0.5)
+    jobs = planned("some", 10, 100, 0.5, waits=1)
     assert [job.due_at for job in jobs] == [100 + number / 2 for number in range(10)]
     assert [job.id for job in jobs if job.waits] == ["some-5"]
     assert quantiles_of([1, 2]).p50 == 1.5
