@@ -1,6 +1,7 @@
 """Histories: what clients ask for and what befalls the deployment, as data that prints, shrinks and replays."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from hypothesis import strategies as st
@@ -44,6 +45,11 @@ class History:
 
     weather: Weather
     steps: tuple[Step, ...]
+
+
+def off_for(value: int) -> timedelta:
+    """Return how long a part is off."""
+    return timedelta(minutes=1 + 2 * value)
 
 
 OFTEN = [Verb.CREATE, Verb.CREATE, Verb.CREATE, Verb.PUT, Verb.PUT]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from tests.prover.actors import Kind
 from tests.prover.clients import Clients
 from tests.prover.fates import Fate
-from tests.prover.histories import History, Step, Verb
+from tests.prover.histories import History, Step, Verb, off_for
 from tests.prover.play import Play
 from tests.prover.stage import SHARDS, staged
 from tests.support.databases import new_database
@@ -17,14 +17,17 @@ from tests.support.journal import JOURNAL
 from tests.support.lab import START, Lab, forget
 from tests.support.promises import violations
 
+from onthedot.rules.jobs import State
+
 PARTS = (Kind.TICK.value, Kind.DISPATCH.value, Kind.WORKER.value, Kind.DEAD_LETTERS.value, "sqs", "dynamodb")
 CALM = timedelta(minutes=7)
 """How long whoever is frozen may take to wake up and end."""
 REST = timedelta(minutes=4)
 PAUSE = timedelta(minutes=10)
 BOUND = timedelta(minutes=14)
-"""How late a job may start that was neither held up nor lost by the queue: less than the sweep takes to find it."""
+"""How late a job may start that the queue has not lost, outages apart: less than the sweep takes to find it."""
 MOST_PAUSES = 20
+PENDING = (State.SCHEDULED, State.RUNNING)
 
 
 @dataclass(slots=True)
@@ -79,7 +82,7 @@ class Life:
             case Verb.OFF:
                 part = PARTS[step.which]
                 self.play.off[part] += 1
-                self.later.append((self.play.lab.now() + timedelta(minutes=1 + 2 * step.value), part))
+                self.later.append((self.play.lab.now() + off_for(step.value), part))
             case Verb.PURGE:
                 self.play.lab.purge()
             case Verb.DUPLICATE:
@@ -106,7 +109,7 @@ class Life:
         while self.play.actors and self.play.lab.now() < until:
             self.play.advance(timedelta(seconds=30))
         for _ in range(MOST_PAUSES):
-            if not any("agenda" in item for item in self.play.lab.items()):
+            if not any(item.get("state", {}).get("S") in PENDING for item in self.play.lab.items()):
                 break
             self.play.lab.advance(minutes=PAUSE / timedelta(minutes=1))
 
@@ -115,7 +118,7 @@ def prove(lab: Lab, history: History, counts: Counts) -> list[str]:
     """Play a history, count what it was made of, and return the promises that broke."""
     length = sum((timedelta(seconds=step.after) for step in history.steps), REST)
     with staged(lab, history.weather) as play, ExitStack() as database:
-        play.told.bound = BOUND if _is_calm(history) else None
+        play.told.bound = BOUND + _off(history) if _is_calm(history) else None
         Life(play, Clients(play, START + length), database).live(history.steps)
         broken = violations(lab, play.told, JOURNAL.calls)
         counts.add(play, broken)
@@ -124,5 +127,9 @@ def prove(lab: Lab, history: History, counts: Counts) -> list[str]:
 
 def _is_calm(history: History) -> bool:
     """Tell whether nothing but writers and dispatchers can make a job late."""
-    disturbed = {Verb.OFF, Verb.PURGE} & {step.verb for step in history.steps}
-    return history.weather.calm_workers and not history.weather.freezes and not disturbed
+    purged = any(step.verb is Verb.PURGE for step in history.steps)
+    return history.weather.calm_workers and not history.weather.freezes and not purged
+
+
+def _off(history: History) -> timedelta:
+    return sum((off_for(step.value) for step in history.steps if step.verb is Verb.OFF), timedelta(0))

@@ -1,6 +1,5 @@
 """Random life: whatever clients ask for and whatever befalls the deployment, each promise is kept."""
 
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.prover.histories import LONG, SHORT, History
 from tests.prover.proving import Counts, prove
@@ -8,8 +7,6 @@ from tests.support.lab import Lab
 from tests.support.proving import IN_FULL
 
 EXAMPLES, LIVES = (2_000, LONG) if IN_FULL else (200, SHORT)
-
-pytestmark = pytest.mark.skipif(not IN_FULL, reason="slow: PROVE=all plays random lives")
 
 
 def test_random_lives(lab: Lab) -> None:

@@ -1,26 +1,26 @@
 """The prover sees: each test takes one rule of the protocol away, and some life breaks a promise for it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.prover import stage
 from tests.prover.clients import DELAYS
 from tests.prover.fates import Weather
 from tests.prover.histories import History, Step, Verb
-from tests.prover.proving import Counts, prove
+from tests.prover.proving import PARTS, Counts, prove
 from tests.support.lab import Lab
-from tests.support.proving import IN_FULL
 
 from onthedot.adapters import jobs
 from onthedot.adapters.jobs import DynamoJobs
 from onthedot.rules import agenda
+from onthedot.rules.starting import Standing
 from onthedot.steps import dispatch, start
 from onthedot.steps.drain import drain
 from onthedot.steps.turns import standing_of
 
 MOST = 40
-
-pytestmark = pytest.mark.skipif(not IN_FULL, reason="slow: PROVE=all plays random lives")
 
 
 def found(lab: Lab, promise: str, steps: list[Step], **weather: Any) -> str:
@@ -42,17 +42,12 @@ def test_a_start_without_its_condition(lab: Lab, monkeypatch: pytest.MonkeyPatch
     update = DynamoJobs._update
 
     def careless(self: DynamoJobs, schedule: str, slot: str, text: str, condition: str, *rest: Any) -> Any:
-        return update(
-            self, schedule, slot, text, "attribute_exists(slot)" if rest[1] == "ALL_NEW" else condition, *rest
-        )
+        whatever = f"{condition} OR attribute_exists(slot)" if rest[-1] == "ALL_NEW" else condition
+        return update(self, schedule, slot, text, whatever, *rest)
 
     monkeypatch.setattr(DynamoJobs, "_update", careless)
-    steps = [
-        *jobs_in(20, 3),
-        *[Step(0, Verb.DUPLICATE, number, 0) for number in range(3)],
-        Step(30, Verb.TRIGGER, 0, 0),
-    ]
-    assert found(lab, "", steps, faults=20)
+    steps = [*jobs_in(20, 3), *[Step(7, Verb.DUPLICATE, number, 0) for number in range(3)]]
+    assert found(lab, "early: ", steps)
 
 
 def test_a_watermark_that_moves_before_the_send(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,3 +76,32 @@ def test_a_generation_that_is_ignored(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     again = [Step(0, Verb.PUT, 3, 2), Step(30, Verb.DELETE, 3, 0), Step(7, Verb.PUT, 3, 5)]
     weather = {"deaths": 60, "faults": 60, "calm_workers": True}
     assert found(lab, "superseded: ", [*again, Step(150, Verb.TRIGGER, 3, 0)] * 2, **weather)
+
+
+def test_a_recheck_below_the_look_ahead(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = stage._timed
+
+    def short(*given: Any) -> Any:
+        settings = timed(*given)
+        object.__setattr__(settings.timing, "recheck", timedelta(seconds=60))
+        return settings
+
+    monkeypatch.setattr(stage, "_timed", short)
+    steps = [Step(61, Verb.TRIGGER, 0, 0), Step(1, Verb.OFF, PARTS.index("sqs"), 0), *jobs_in(20)]
+    assert found(lab, "late: ", steps, calm_workers=True)
+
+
+def test_a_schedule_that_is_not_read_after_the_start(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "standing_of", lambda *_: Standing.IN_FORCE)
+    steps = [Step(0, Verb.PUT, 3, 2), Step(61, Verb.OFF, PARTS.index("worker"), 1), Step(61, Verb.PAUSE, 3, 0)]
+    assert found(lab, "paused: ", steps)
+
+
+def test_an_entry_that_a_start_takes_off_the_agenda(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    update = DynamoJobs._update
+
+    def careless(self: DynamoJobs, schedule: str, slot: str, text: str, *rest: Any) -> Any:
+        return update(self, schedule, slot, text + " REMOVE agenda" * (rest[-1] == "ALL_NEW"), *rest)
+
+    monkeypatch.setattr(DynamoJobs, "_update", careless)
+    assert found(lab, "lost: ", [*jobs_in(20), Step(25, Verb.PURGE, 0, 0)], deaths=100)
