@@ -127,6 +127,42 @@ def deepcopy(whole: Any) -> Any:
     return copied(whole) if isinstance(whole, NODE) else copying.deepcopy(whole)
 
 
+def walk(traverser: Any, node: Any, place: int = -1) -> Any:
+    """Return an expression with each of its parts processed; at each, moto asks anew what is to be done with which."""
+    return _walk(traverser, traverser._processing_map(), node, place)
+
+
+def _walk(traverser: Any, processors: dict[type, Callable[[Any], Any]], node: Any, place: int) -> Any:
+    if not isinstance(node, NODE):
+        return node
+    for number, child in enumerate(node.children or ()):
+        traverser.pre_processing_of_child(node, number)
+        _walk(traverser, processors, child, number)
+    kind = _kind(tuple(processors), type(node))
+    if kind is None:
+        return node
+    parent, node = node.parent, processors[kind](node)
+    node.parent = parent
+    if parent:
+        parent.children[place] = node
+    return node
+
+
+@cache
+def _kind(kinds: tuple[type, ...], of: type) -> type | None:
+    return next((kind for kind in kinds if issubclass(of, kind)), None)
+
+
+def clauses_counted(validator: Any, whole: Any) -> Any:
+    """Return an expression with no clause twice; moto counts in its parts as well, where fewer are."""
+    return validator.verify_action_counts(whole)
+
+
+def paths_compared(validator: Any, whole: Any) -> Any:
+    """Return an expression that names no path twice; moto compares in its parts as well, where fewer are."""
+    return validator.check_for_overlapping_paths(whole)
+
+
 _cast = vars(DynamoType)["cast_value"].fget
 
 
@@ -197,6 +233,9 @@ QUICKER: tuple[tuple[Any, str, Any], ...] = (
     (ConditionExpressionParser, "_lex_condition_expression", lex),
     (UPDATES, "make", cache(UPDATES.make)),
     (validators, "deepcopy", deepcopy),
+    (vars(ast_nodes)["DepthFirstTraverser"], "traverse_node_recursively", walk),
+    (validators.ActionCountValidator, "traverse", clauses_counted),
+    (validators.OverlappingPathsValidator, "traverse", paths_compared),
     (Queue, "messages", property(ready)),
     (Queue, "approximate_number_of_messages_delayed", property(delayed)),
     (Queue, "approximate_number_of_messages_not_visible", property(invisible)),
