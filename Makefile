@@ -11,6 +11,10 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 endif
 # What a build for AWS is made with: this machine's Python, since the layer's packages are chosen by it.
 RUNTIME ?= python$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# What random lives are drawn from: make prove SEED=...
+ifndef SEED
+SEED := $(shell $(PYTHON) -c 'import random; print(random.randrange(10**6))')
+endif
 PARAMETERS ?=
 ARGS ?=
 
@@ -18,6 +22,9 @@ ARGS ?=
 local := exec env PYTHONPATH=shared .venv/bin/python -m local
 sam := PATH="$(CURDIR)/.local/uv/bin:$$PATH" SAM_CLI_TELEMETRY=0 .local/sam/bin/python -m samcli
 overrides = --parameter-overrides Runtime=$(RUNTIME) $(PARAMETERS)
+
+outages := $(wildcard tests/functional/test_every_slot_of_an_outage* tests/functional/test_an_outage_of_one_part* \
+	tests/functional/test_what_is_caught_up*)
 
 .PHONY: help
 help: ## List these targets
@@ -52,17 +59,20 @@ lint: setup ## Style and types
 	@.venv/bin/python -m ruff format --check .
 	@.venv/bin/python -m mypy shared functions local tests benchmarks
 
+.PHONY: prove
+prove: setup ## What is promised, attacked: every crash point, random lives, outages, hostile input; about an hour
+	@echo "SEED=$(SEED) draws the same lives again"
+	@PROVE=all SEED=$(SEED) .venv/bin/python -m pytest -n 2 tests/prover tests/crashes tests/hostile $(outages) \
+		tests/property/test_no_mutant_is_slow_or_a_surprise.py $(ARGS)
+
 .PHONY: prove-slots
 prove-slots: setup ## What is promised of slots, in every zone through all years; a quarter of an hour
 	@PROVE=all .venv/bin/python -m pytest tests/property $(ARGS)
 
 .PHONY: prove-planning
-prove-planning: setup ## What is promised of outages, after one of three minutes, and of many schedules at one minute
+prove-planning: setup ## What is promised after an outage of three minutes, and of many schedules at one minute
 	@PROVE=all .venv/bin/python -m pytest tests/e2e/test_an_outage_ends_as_its_owner_wants.py \
-		tests/functional/test_live_schedules_wait_for_no_backlog.py \
-		tests/functional/test_every_slot_of_an_outage_ends_as_its_policy_says.py \
-		tests/functional/test_an_outage_of_one_part_loses_nothing.py \
-		tests/functional/test_what_is_caught_up_starves_nothing_live.py $(ARGS)
+		tests/functional/test_live_schedules_wait_for_no_backlog.py $(ARGS)
 
 .PHONY: prove-overload
 prove-overload: setup ## What is promised of overload, with 2,000 jobs; about 20 minutes

@@ -12,7 +12,7 @@ os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and 
 from tests.support import handlers
 from tests.support.lab import Lab
 from tests.support.ledgers import assert_nothing_is_missing
-from tests.support.proving import hold_steady
+from tests.support.proving import IN_FULL, hold_steady, proved
 
 hold_steady()
 
@@ -63,3 +63,11 @@ class ByFolder(LoadScopeScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFolder:
     """Return what deals the tests out."""
     return ByFolder(config, log)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print what was proved as the very last line, after the proofs in full."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if IN_FULL and reporter is not None:
+        kinds = "passed", "failed", "error"
+        reporter.write_line(proved(report for kind in kinds for report in reporter.stats.get(kind, [])))

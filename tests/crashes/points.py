@@ -15,6 +15,7 @@ from tests.crashes.flows import Flow
 from tests.crashes.judging import wrong_after
 from tests.crashes.processes import Play, playing
 from tests.crashes.renewal import renew
+from tests.support.journal import JOURNAL
 from tests.support.lab import Lab
 from tests.support.proving import IN_FULL
 
@@ -48,6 +49,8 @@ class Played:
     got: list[str]
     points: list[Point] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    jobs: int = 0
+    attempts: int = 0
 
 
 def play_points(lab: Lab, flow: Flow, *, in_full: bool = IN_FULL) -> Played:
@@ -58,6 +61,8 @@ def play_points(lab: Lab, flow: Flow, *, in_full: bool = IN_FULL) -> Played:
             point = Point(flow.name, number, played.made[number], kind, repeats)
             wrong, was_unsure = play_point(lab, flow, point)
             played.points.append(point)
+            played.jobs += sum("state" in item for item in lab.items())
+            played.attempts += len(JOURNAL.calls)
             played.wrong += wrong
             if not was_unsure:
                 break

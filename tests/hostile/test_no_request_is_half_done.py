@@ -12,7 +12,7 @@ from tests.hostile.judging import Judge
 from tests.hostile.sensible import calls
 from tests.hostile.stage import Stage
 from tests.hostile.strategies import asks
-from tests.support.proving import IN_FULL
+from tests.support.proving import IN_FULL, count
 
 from onthedot.http.route import Route
 from onthedot.http.routes import ROUTES
@@ -23,7 +23,7 @@ LONGEST = 5
 
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-def test_requests_made_of_the_contract(stage: Stage) -> None:
+def test_requests_made_of_the_contract(stage: Stage, request: pytest.FixtureRequest) -> None:
     """Each history begins with a job and a schedule in every state; time passes between some of its requests."""
     statuses = Counter[int]()
     made, minutes = asks(stage), st.sampled_from([1, 2, 6])
@@ -47,8 +47,11 @@ def test_requests_made_of_the_contract(stage: Stage) -> None:
             assert not judge.violations, judge.violations
         statuses.update(judge.statuses)
 
-    live()
-    print(f"requests: {statuses.total()}, of them refused: {sum(statuses[each] for each in statuses if each >= 400)}")
+    try:
+        live()
+    finally:
+        refused = sum(statuses[each] for each in statuses if each >= 400)
+        count(request.node, requests=statuses.total(), requests_refused=refused)
 
 
 RIGHT: dict[str, dict[str, Any]] = {

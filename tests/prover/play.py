@@ -18,7 +18,6 @@ from tests.crashes.faults import Call, unreached
 from tests.prover.actors import Actor, Kind
 from tests.prover.fates import Fate, Weather, suffer
 from tests.prover.lagging import WRITES, Indexes
-from tests.prover.shortcut import ask
 from tests.support.batons import HOLDERS, Worker
 from tests.support.lab import ACCOUNT, REGION, Context, Lab
 from tests.support.promises import Told
@@ -31,12 +30,14 @@ QUEUES = {"ShardQueue": Kind.DISPATCH, "JobQueue": Kind.WORKER, "JobDeadLetterQu
 MINUTE = timedelta(minutes=1)
 AT_ONCE = 4
 FAR = datetime.max.replace(tzinfo=UTC)
-_original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
 
 @dataclass(slots=True)
 class Play:
-    """One deployment, who acts in it, and the weather. What is `off`, a kind of actor or a service, does nothing."""
+    """One deployment, who acts in it, and the weather. What is `off`, a kind of actor or a service, does nothing.
+
+    `aws` is what calls were made by, had nobody come between.
+    """
 
     lab: Lab
     weather: Weather
@@ -44,6 +45,7 @@ class Play:
     told: Told
     indexes: Indexes
     next_tick: datetime
+    aws: Callable[[BaseClient, str, dict[str, Any]], Any]
     actors: list[Actor] = field(default_factory=list)
     off: Counter[str] = field(default_factory=Counter)
     fates: Counter[Fate] = field(default_factory=Counter)
@@ -66,7 +68,7 @@ class Play:
     def call(self, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
         """Make a call to AWS, if an actor makes it when its turn has come, and as its fate wills."""
         if not HOLDERS:
-            return _answer(client, operation, arguments)
+            return self.aws(client, operation, arguments)
         actor = self._acting()
         actor.take(actor.chance.uniform(0.005, 0.05))
         if self.off[_service(client)]:
@@ -98,7 +100,7 @@ class Play:
         """Return AWS's answer to whoever acts; note whom they asked, and what their write has changed."""
 
         def do() -> Any:
-            return _answer(client, operation, arguments)
+            return self.aws(client, operation, arguments)
 
         table, asked = arguments.get("TableName"), self._acting().asked
         if table == self.lab.tables["JobsTable"] and operation == "UpdateItem":
@@ -169,10 +171,6 @@ class Play:
             if error is not None and (actor.kind is not Kind.TICK or isinstance(error, AssertionError)):
                 raise error
             actor.afterwards()
-
-
-def _answer(client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
-    return ask(operation, arguments) if _service(client) == "dynamodb" else _original(client, operation, arguments)
 
 
 def _service(client: BaseClient) -> str:

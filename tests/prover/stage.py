@@ -34,7 +34,8 @@ def staged(lab: Lab, weather: Weather) -> Iterator[Play]:
     chance = Random(weather.seed)
     told, indexes = Told(skew=timedelta(seconds=weather.skew)), Indexes(weather.lag, chance)
     _empty(lab)
-    play = Play(lab, weather, chance, told, indexes, START.replace(second=0) + timedelta(minutes=1))
+    aws = BaseClient._make_api_call  # type: ignore[attr-defined]
+    play = Play(lab, weather, chance, told, indexes, START.replace(second=0) + timedelta(minutes=1), aws)
     with pytest.MonkeyPatch.context() as patch, ExitStack() as database:
         database.enter_context(old_database())
         patch.setenv("ONTHEDOT_SHARDS", str(SHARDS))

@@ -138,7 +138,7 @@ def _walk(traverser: Any, processors: dict[type, Callable[[Any], Any]], node: An
     for number, child in enumerate(node.children or ()):
         traverser.pre_processing_of_child(node, number)
         _walk(traverser, processors, child, number)
-    kind = _kind(tuple(processors), type(node))
+    kind = _kind(tuple(processors), node.__class__)
     if kind is None:
         return node
     parent, node = node.parent, processors[kind](node)
