@@ -8,8 +8,9 @@
 Calls = dict[str, int]
 
 ONE_MESSAGE = {"SendMessageBatch": 1}
-IDLE = {"UpdateItem": 6, "Query": 12}
-"""Two shards in which nothing is to be done: four of a shard's six queries look for schedules."""
+LOOKS, SEARCH = {"UpdateItem": 6, "Query": 12}, {"Query": 2}
+"""Two looks that find nothing, four of six queries for schedules; at each tick one of them searches one more shard."""
+IDLE = LOOKS | {"Query": LOOKS["Query"] + SEARCH["Query"]}
 PLANNED = IDLE | {"BatchGetItem": 1}
 
 CALLS: dict[str, Calls] = {
@@ -21,7 +22,7 @@ CALLS: dict[str, Calls] = {
     "run a slot's job": {"UpdateItem": 2, "ChangeMessageVisibility": 1, "GetItem": 1},
     "tick": {"Scan": 1} | ONE_MESSAGE,
     "two shards, idle": IDLE,
-    "two shards, first look": {"UpdateItem": 8, "Query": 14},
+    "two shards, first look": {"UpdateItem": 8, "Query": 16},
     "two shards, 25 entries in one": IDLE | {"SendMessageBatch": 3},
     "two shards, one slot to plan": PLANNED | {"TransactWriteItems": 1, "SendMessageBatch": 1},
     "two shards, a page of slots in one": PLANNED | {"TransactWriteItems": 100, "SendMessageBatch": 10},

@@ -15,6 +15,8 @@ from benchmarks.counts import (
     IDLE_METRICS,
     JOB_UNITS,
     LOGGED,
+    LOOKS,
+    SEARCH,
     SLOT_UNITS,
 )
 from benchmarks.prices import Amounts, Item, summed, times
@@ -135,9 +137,9 @@ def idle_month(shards: int) -> Amounts:
     ticks, looks = MINUTES, MINUTES * shards
     hour = idle_calls(60, shards)
     month = {operation: count * HOURS for operation, count in hour.items()}
-    look = _each(CALLS["two shards, idle"], 2)
+    look = _each(LOOKS, 2)
     work = [
-        times(invoked(CPU_MS["idle, ticks"], CALLS["tick"], LOGGED["tick"]), ticks),
+        times(invoked(CPU_MS["idle, ticks"], CALLS["tick"] | SEARCH, LOGGED["tick"]), ticks),
         times(invoked(CPU_MS["idle, looks"], look, LOGGED["look"]), looks),
     ]
     units = {Item.WRITES: month["UpdateItem"], Item.READS: month["Query"] * EVENTUAL + month["Scan"]}
@@ -150,8 +152,8 @@ def idle_calls(minutes: int, shards: int) -> Counter[str]:
     """Return the calls of our functions in so many idle minutes, in one of which all shards are swept."""
     found: Counter[str] = Counter()
     for calls, count in (
-        (CALLS["tick"], minutes),
-        (_each(CALLS["two shards, idle"], 2), minutes * shards),
+        (CALLS["tick"] | SEARCH, minutes),
+        (_each(LOOKS, 2), minutes * shards),
         (_each(_less(CALLS["two shards, first look"], CALLS["two shards, idle"]), 2), shards),
     ):
         found.update({operation: round(made * count) for operation, made in calls.items()})

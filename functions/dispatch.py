@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from onthedot.messages import read_shard
+from onthedot.messages import ShardMessage, read_shard
 from onthedot.steps.dispatch import dispatch
-from onthedot.steps.shards import oldest_overdue
+from onthedot.steps.shards import forgotten, oldest_overdue
 from onthedot.telemetry import gauge, invocation, logger
 from onthedot.wiring import shard_queue, world
 
 STOP_MILLISECONDS = 10_000
 """What is left of the function's time when no further page is begun."""
+SEARCHING = "0"
+"""The shard whose look at each tick also searches a shard that nobody may know of; every deployment has it."""
 
 
 @invocation
@@ -20,14 +22,15 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _look(record: dict[str, Any], context: Any) -> list[dict[str, str]]:
     try:
-        looked = dispatch(
-            world(), read_shard(record["body"]), lambda: context.get_remaining_time_in_millis() > STOP_MILLISECONDS
-        )
+        message = read_shard(record["body"])
+        looked = dispatch(world(), message, lambda: context.get_remaining_time_in_millis() > STOP_MILLISECONDS)
         if looked is None:
             return []
         gauge("OldestOverdue", oldest_overdue(world(), looked.shard.name).total_seconds())
         if looked.again is not None:
             shard_queue().ask([looked.again])
+        if message.shard == SEARCHING and not message.hops and (name := forgotten(world())) is not None:
+            shard_queue().ask([ShardMessage(name, message.ticked_at)])
     except Exception:
         logger.exception("shard_failed")
         return [{"itemIdentifier": record["messageId"]}]

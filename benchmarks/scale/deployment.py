@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
+from benchmarks.counts import CALLS, LOOKS
 from benchmarks.scale.limits import (
     ACCOUNT,
     MOST_CONCURRENCY,
@@ -11,7 +12,7 @@ from benchmarks.scale.limits import (
     TABLE_QUOTA,
     VCPU,
 )
-from benchmarks.scale.measured import CALL, CALLS, Measured
+from benchmarks.scale.measured import CALL, Measured
 from onthedot.steps.drain import PAGE
 from onthedot.wiring import THREADS
 
@@ -76,9 +77,9 @@ def speeds(deployment: Deployment, measured: Measured, handler: float, request: 
     sent_in_turn, created_in_turn = ceil(PAGE / BATCH / THREADS), ceil(request / THREADS)
     create = measured.create if request == 1 else measured.create_batch
     return Speeds(
-        look=CALLS["two shards, idle"] / 2 * CALL,
+        look=sum(LOOKS.values()) / 2 * CALL,
         hand_over=measured.hand_over / vcpu + (2 + sent_in_turn) * CALL / PAGE,
         plan=measured.plan / vcpu + (3 + ceil(PLANNED / THREADS)) * CALL / PLANNED,
-        invocation=handler + CALLS["run a job"] * CALL + deployment.batch * measured.run / vcpu,
+        invocation=handler + sum(CALLS["run a job"].values()) * CALL + deployment.batch * measured.run / vcpu,
         create=create / vcpu + created_in_turn * CALL / request,
     )

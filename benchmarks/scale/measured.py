@@ -1,14 +1,12 @@
-"""What a job costs us: CPU from `results.jsonl`, calls from the table of them, which a test compares."""
+"""What a job costs us: CPU from `results.jsonl`; calls stand in `counts.py`, and a test counts them anew."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.rows import Row, read
 
 CALL = 0.010
 """Units: seconds of one AWS call. Assumed: AWS says single-digit milliseconds for DynamoDB, and nothing for SQS."""
-CALLS: Mapping[str, int] = {"run a job": 3, "create, far": 1, "two shards, idle": 18}
-"""By the names that the table of calls gives them."""
 RATES = {
     "hand_over": "hand-over, 10,000 jobs",
     "plan": "planning, 1,000 schedules on one minute",

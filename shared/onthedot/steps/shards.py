@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
-from onthedot.rules.agenda import Entry
+from onthedot.rules.agenda import Entry, searched_at
 from onthedot.rules.instants import from_text, to_text
 from onthedot.steps.ports import Index, ShardRow, World
 
+LAST = "9999"
+"""Behind every entry of the agenda."""
 NEVER = timedelta(days=1)
 """The age of what has not been yet: old enough for every alarm."""
 
@@ -14,6 +16,19 @@ def shard_names(rows: list[ShardRow], shard_count: int) -> list[str]:
     """Return the shards to look at: those that are set, and all that ever were: a smaller setting orphans none."""
     highest = max((int(row.name) + 1 for row in rows), default=0)
     return [str(number) for number in range(max(shard_count, highest))]
+
+
+def forgotten(world: World) -> str | None:
+    """Return the shard that has its turn to be searched, if something waits there.
+
+    A deployment of more shards that was rolled back before its first tick has left entries, and no row that tells of
+    them: so has one whose rows were lost. They are found within hours; what is far has the time.
+    """
+    name = searched_at(world.clock.now(), world.shard_count)
+    if name is None:
+        return None
+    waits = world.indexes.page(Index.AGENDA, name, "", LAST, 1) or world.schedules.oldest_due(name)
+    return name if waits else None
 
 
 def watermark_age(world: World, watermark: str | None) -> timedelta:

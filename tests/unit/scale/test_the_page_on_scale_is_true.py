@@ -10,11 +10,10 @@ from benchmarks.rows import Row
 from benchmarks.scale.deployment import Deployment
 from benchmarks.scale.dispatching import LONGEST
 from benchmarks.scale.limits import MOST_CONCURRENCY, MOST_POLLERS, MOST_READY, NEW_TABLE
-from benchmarks.scale.measured import CALLS, RATES, measured
+from benchmarks.scale.measured import RATES, measured
 from benchmarks.scale.moving import MOST_BATCH
 from benchmarks.scale.tables import SETTINGS, advice
 from tests.support.proving import IN_FULL
-from tests.unit.test_a_step_makes_exactly_these_calls import ROWS
 
 import dispatch
 from onthedot.rules.agenda import MOST_SHARDS
@@ -67,11 +66,6 @@ def test_the_simulation_moves_nothing_further_than_the_template_lets_it() -> Non
 def test_a_look_ends_when_its_function_says() -> None:
     functions = read(HERE, {}).of_type("AWS::Serverless::Function")
     assert functions["Dispatch"]["Timeout"] - dispatch.STOP_MILLISECONDS / 1000 == LONGEST
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_calls_are_those_that_are_counted(name: str) -> None:
-    assert sum(ROWS[name].calls.values()) == CALLS[name]
 
 
 def test_cpu_is_what_was_measured_last() -> None:
