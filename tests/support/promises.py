@@ -94,13 +94,13 @@ def _never_early(told: Told, calls: Sequence[Called]) -> Iterator[str]:
 
 
 def _in_time(told: Told, calls: Sequence[Called]) -> Iterator[str]:
-    """Tell of what only the sweep can have found: it was behind the watermark."""
+    """Tell of what only the sweep can have found, behind the watermark. Who never began was perhaps cancelled."""
     for quiet in told.quiet:
         whole = [other for other in told.quiet if other.who == quiet.who] == [quiet]
         if told.bound is None or not whole or quiet.who not in told.accepted:
             continue
-        first = min((call.began_at for call in calls if call.id == quiet.who), default=NEVER)
-        if first > quiet.until + told.bound:
+        first = min((call.began_at for call in calls if call.id == quiet.who), default=None)
+        if first is not None and first > quiet.until + told.bound:
             yield f"late: {quiet.who} was due at {quiet.until}, and began at {first}"
 
 
