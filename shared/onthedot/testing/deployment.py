@@ -31,7 +31,7 @@ from onthedot.testing.calls import NOTED, Call, one_at_a_time
 from onthedot.testing.functions import Function, ProcessEnded, functions_of
 from onthedot.testing.quick import QUICKER
 from onthedot.testing.runs import Noted
-from onthedot.testing.straight import MADE, straight
+from onthedot.testing.straight import MADE, ask, straight
 from onthedot.testing.template import REGION, Template
 
 AWS = {
@@ -206,7 +206,7 @@ def _made_once(service: Any, config: Config | None, region_name: str | None) -> 
 
 def _create_tables(dynamodb: Any, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     for name, properties in tables.items():
-        dynamodb.create_table(TableName=name, **{key: properties[key] for key in TABLE if key in properties})
+        ask(dynamodb, "CreateTable", {"TableName": name} | {key: properties[key] for key in TABLE if key in properties})
     return {name: name for name in tables}
 
 
@@ -216,5 +216,5 @@ def _create_queues(sqs: Any, queues: Mapping[str, Mapping[str, Any]]) -> dict[st
     for name in sorted(queues, key=lambda name: "RedrivePolicy" in queues[name]):
         said = {key: queues[name][key] for key in QUEUE if key in queues[name]}
         attributes = {key: json.dumps(it) if isinstance(it, dict) else str(it) for key, it in said.items()}
-        urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+        urls[name] = ask(sqs, "CreateQueue", {"QueueName": name, "Attributes": attributes})["QueueUrl"]
     return urls

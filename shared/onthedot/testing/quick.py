@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from botocore.loaders import JSONFileLoader
 from moto import backend_index
+from moto.core import models as mocks
 from moto.core import responses, utils
 from moto.core.serialize import BaseJSONSerializer
 from moto.dynamodb import models
@@ -221,6 +222,7 @@ def _rarely_called(pattern: tuple[str, Any]) -> bool:
 
 QUICKER: tuple[tuple[Any, str, Any], ...] = (
     (JSONFileLoader, "load_file", load_file),
+    (mocks, "CallbackResponse", cache(vars(mocks)["CallbackResponse"])),
     (DynamoDBBackend, "transact_write_items", transact_write_items),
     (models, "copy", SimpleNamespace(deepcopy=_deepcopy)),
     (Table, "all_items", all_items),

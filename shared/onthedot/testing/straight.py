@@ -48,23 +48,29 @@ def straight(over_http: Call) -> Call:
         if model.input_shape is not None:
             validate_parameters(arguments, model.input_shape)
         try:
-            return _asked(client, model, json.dumps(arguments, default=_refused))
+            return _answer(model, ask(client, operation, arguments))
         except (BytesGiven, JsonRESTError, ServiceException):
             return over_http(client, operation, arguments)
 
     return call
 
 
-def _asked(client: BaseClient, model: OperationModel, text: str) -> dict[str, Any]:
-    """Return what moto answers; moto is handed a copy, since it keeps and changes what it is given."""
+def ask(client: BaseClient, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return what moto answers before it is written down; it is handed a copy, since it keeps and changes that."""
+    text = json.dumps(arguments, default=_refused)
     handler = HANDLERS[client.meta.service_model.service_name]()
-    handler.current_account, handler.region = ACCOUNT, client.meta.region_name
+    handler.current_account, handler.region, handler.uri = ACCOUNT, client.meta.region_name, client.meta.endpoint_url
     handler.body = handler.params = json.loads(text)
     handler.uri_match = {}
     with ALONE:
-        call = strictly(model.name, json.loads(text))
-        result = getattr(handler, _method(model.name))().result or {}
+        call = strictly(operation, json.loads(text))
+        result = getattr(handler, _method(operation))().result
         NOTED[-1].append(call)
+    return dict(result or {})
+
+
+def _answer(model: OperationModel, result: dict[str, Any]) -> dict[str, Any]:
+    """Return of what moto answers what a client is told."""
     said = model.output_shape.members if model.output_shape else {}
     answer = {name: it for name, it in result.items() if it is not None and name in said}
     return answer | {"ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}}
