@@ -1,12 +1,13 @@
 """One message, one shard: hand over what wakes soon and what is long overdue."""
 
+from collections.abc import Callable
 from typing import Any
 
 from onthedot.messages import ShardMessage, read_shard
 from onthedot.steps.dispatch import dispatch
 from onthedot.steps.shards import forgotten, oldest_overdue
 from onthedot.telemetry import gauge, invocation, logger
-from onthedot.wiring import shard_queue, world
+from onthedot.wiring import settings, shard_queue, world
 
 STOP_MILLISECONDS = 10_000
 """What is left of the function's time when no further page is begun."""
@@ -23,7 +24,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 def _look(record: dict[str, Any], context: Any) -> list[dict[str, str]]:
     try:
         message = read_shard(record["body"])
-        looked = dispatch(world(), message, lambda: context.get_remaining_time_in_millis() > STOP_MILLISECONDS)
+        looked = dispatch(world(), message, _has_time(context))
         if looked is None:
             return []
         gauge("OldestOverdue", oldest_overdue(world(), looked.shard.name).total_seconds())
@@ -35,3 +36,10 @@ def _look(record: dict[str, Any], context: Any) -> list[dict[str, str]]:
         logger.exception("shard_failed")
         return [{"itemIdentifier": record["messageId"]}]
     return []
+
+
+def _has_time(context: Any) -> Callable[[], bool]:
+    """Return what tells whether this look may go on: its function can, and no other shard must have its turn."""
+    here, now = settings(), world().clock.now
+    ends_at = now() + here.timing.look_time(here.shards, here.dispatchers)
+    return lambda: context.get_remaining_time_in_millis() > STOP_MILLISECONDS and now() < ends_at

@@ -12,8 +12,6 @@ from onthedot.rules.timing import TICK, Timing
 LOOK_AHEAD = int(Timing().look_ahead.total_seconds())
 AHEAD = int(PLAN_AHEAD.total_seconds())
 MINUTE = int(TICK.total_seconds())
-LONGEST = 40
-"""Units: seconds after which a look begins no further page: its function's 50, less what it keeps to end in."""
 TINY = 1e-9
 Amounts = defaultdict[int, float]
 
@@ -57,6 +55,7 @@ class Dispatching:
         self.plans_each, self.plans_left = deployment.schedule_writes / OF_SLOT, 0.0
         self.drains = [Line(_by_second(due, self.shards)) for _ in range(self.shards)]
         self.plans = [Line(_by_second(slots, self.shards)) for _ in range(self.shards)]
+        self.longest = Timing().look_time(self.shards, deployment.dispatchers).total_seconds()
         self.asked: deque[int] = deque()
         self.looks: list[Look | None] = [None] * deployment.dispatchers
         self.busy: deque[float] = deque(maxlen=2 * MINUTE)
@@ -86,7 +85,7 @@ class Dispatching:
                 left -= self.speeds.look
             left = self._look(look.shard, now, left, handed, planned)
             look.used += before - left
-            over = look.used >= LONGEST
+            over = look.used >= self.longest
             self.looks[number] = None if over or left > 0 else look
             if over:
                 self.asked.append(look.shard)

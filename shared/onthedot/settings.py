@@ -13,19 +13,22 @@ from onthedot.rules.timing import Timing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Tables, queues, the number of shards, and the spans of the protocol."""
+    """Tables, queues, the number of shards and of dispatchers at a time, and the spans of the protocol."""
 
     jobs_table: str
     schedules_table: str
     shards_table: str
     queue_urls: Mapping[str, str]
     shards: int
+    dispatchers: int
     timing: Timing
     allowed_targets: tuple[str, ...]
 
     def __post_init__(self) -> None:
         if not 1 <= self.shards <= MOST_SHARDS:
             raise ValueError(f"shards is {self.shards}; there are 1 to {MOST_SHARDS}")
+        if self.dispatchers < 1:
+            raise ValueError(f"dispatchers is {self.dispatchers}; without one nothing is handed over")
 
 
 QUEUES = ("job", "job_dead_letter", "shard", "shard_dead_letter", "timer_dead_letter", "stray")
@@ -39,6 +42,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         shards_table=environment["ONTHEDOT_SHARDS_TABLE"],
         queue_urls={name: environment[f"ONTHEDOT_{name.upper()}_QUEUE_URL"] for name in QUEUES},
         shards=int(environment["ONTHEDOT_SHARDS"]),
+        dispatchers=int(environment["ONTHEDOT_DISPATCHERS"]),
         timing=Timing(
             look_ahead=timedelta(seconds=int(environment["ONTHEDOT_LOOKAHEAD_SECONDS"])),
             retention=timedelta(days=int(environment["ONTHEDOT_RETENTION_DAYS"])),

@@ -23,6 +23,10 @@ MAX_DELAY = timedelta(minutes=15)
 """Source: DelaySeconds is 0 to 900 (botocore sqs model, SendMessage; read 2026-11-29)."""
 
 
+LONGEST_LOOK = timedelta(seconds=40)  # of the 50 s of its function, and of the 55 s of its lease
+SHORTEST_LOOK = timedelta(seconds=2)  # below it, taking the lease and asking again would be most of it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """The spans that a deployment may set.
@@ -56,6 +60,14 @@ class Timing:
     def least_recheck(self) -> timedelta:
         """How far ahead an entry must lie when its write begins, for no watermark to pass it before it is seen."""
         return self.look_ahead + 2 * self.max_skew + WRITE + INDEX_LAG
+
+    def look_time(self, shards: int, dispatchers: int) -> timedelta:
+        """Return how long a look may begin another page: so long that each shard has its turn in time.
+
+        When all shards have long work, such as days to catch up with, as many of them as there are dispatchers are
+        looked at, and the others wait with what is live in them.
+        """
+        return max(SHORTEST_LOOK, min(LONGEST_LOOK, (self.look_ahead - 2 * TICK) * dispatchers / shards))
 
     @property
     def max_timeout(self) -> timedelta:

@@ -36,7 +36,8 @@ def dispatch(world: World, message: ShardMessage, has_time: Callable[[], bool]) 
     drained = drain(world, shard, has_time)
     swept = sweep(world, shard, has_time, message.swept)
     planned = plan_shard(world, shard, has_time)
-    more = (drained.left and drained.sent) or swept or (planned.left and planned.slots)
+    # A drain that leaves no time to plan is progress, too: else planning would wait for a tick that has none to drain.
+    more = (drained.left and drained.sent) or swept or (planned.left and (planned.slots or drained.sent))
     if more and message.hops < MAX_HOPS:
         return Looked(shard, replace(message, hops=message.hops + 1, lease=lease, swept=swept))
     world.shards.release(shard)

@@ -8,7 +8,6 @@ import yaml
 from benchmarks.capacity import TABLES, tables
 from benchmarks.rows import Row
 from benchmarks.scale.deployment import Deployment
-from benchmarks.scale.dispatching import LONGEST
 from benchmarks.scale.limits import MOST_CONCURRENCY, MOST_POLLERS, MOST_READY, NEW_TABLE
 from benchmarks.scale.measured import RATES, measured
 from benchmarks.scale.moving import MOST_BATCH
@@ -17,6 +16,7 @@ from tests.support.proving import IN_FULL
 
 import dispatch
 from onthedot.rules.agenda import MOST_SHARDS
+from onthedot.rules.timing import LONGEST_LOOK
 from onthedot.testing.template import HERE, read
 
 QUICK = ["ceilings"]
@@ -65,7 +65,7 @@ def test_the_simulation_moves_nothing_further_than_the_template_lets_it() -> Non
 
 def test_a_look_ends_when_its_function_says() -> None:
     functions = read(HERE, {}).of_type("AWS::Serverless::Function")
-    assert functions["Dispatch"]["Timeout"] - dispatch.STOP_MILLISECONDS / 1000 == LONGEST
+    assert functions["Dispatch"]["Timeout"] - dispatch.STOP_MILLISECONDS / 1000 == LONGEST_LOOK.total_seconds()
 
 
 def test_cpu_is_what_was_measured_last() -> None:

@@ -8,7 +8,7 @@ from benchmarks.scale import workers
 from benchmarks.scale.deployment import Deployment, Speeds, speeds
 from benchmarks.scale.dispatching import Dispatching, Line
 from benchmarks.scale.limits import Limit
-from benchmarks.scale.loads import BEGINS, Load, herd, rising, schedules
+from benchmarks.scale.loads import BEGINS, SLOTS_BEGIN, Load, herd, rising, schedules
 from benchmarks.scale.measured import Measured
 from benchmarks.scale.moving import GOAL, peak, steps
 from benchmarks.scale.partitions import SPLIT_AFTER, Partitions, by_hash
@@ -142,6 +142,18 @@ def test_a_shard_is_looked_at_by_one_dispatcher_at_a_time() -> None:
     due = {0: 1_000_000.0}
     handed = {count: _handed(due, replace(WIDE, shards=4, dispatchers=count), speed) for count in (2, 4, 8)}
     assert handed == {2: pytest.approx(2_000), 4: pytest.approx(4_000), 8: pytest.approx(4_000)}
+
+
+@pytest.mark.parametrize(("shards", "dispatchers"), [(4, 2), (32, 2), (128, 4)])
+def test_what_is_live_is_handed_over_in_time_while_all_shards_have_long_work(shards: int, dispatchers: int) -> None:
+    """With looks of 40 s, 32 shards of two dispatchers had their turns eleven minutes apart."""
+    live = dict.fromkeys(range(BEGINS, BEGINS + 400), 20.0)
+    here = replace(WIDE_SLOTS, shards=shards, dispatchers=dispatchers, warm_schedules=40_000)
+    dispatching = Dispatching(live, {SLOTS_BEGIN: 3_000_000.0}, here, speeds(here, COSTS, 0, 1))
+    late = [now - due for now in range(BEGINS + 400) for due in dispatching.second(now)[0]]
+    assert max(late) <= 0
+    assert sum(dispatching.drains[0].jobs) == pytest.approx(400 * 20 / shards)
+    assert dispatching.plans[0].reached == SLOTS_BEGIN, "and there was more to plan all the time"
 
 
 def _handed(due: Mapping[int, float], here: Deployment, speed: Speeds) -> float:
