@@ -22,6 +22,7 @@ def main() -> None:
         save(rows)
         found += rows
     show(found)
+    print("`make capacity` computes docs/scale.md anew with these.")  # noqa: T201
 
 
 if __name__ == "__main__":
