@@ -96,6 +96,11 @@ class Play:
         if HOLDERS:
             self._acting().take((job.payload or {}).get("seconds", 0))
 
+    def wait(self, span: timedelta) -> None:
+        """Wait as a worker does for the last second."""
+        if HOLDERS:
+            self._acting().take(span.total_seconds())
+
     def _answered(self, client: BaseClient, operation: str, arguments: dict[str, Any]) -> Any:
         """Return AWS's answer to whoever acts; note whom they asked, and what their write has changed."""
 

@@ -46,6 +46,7 @@ def staged(lab: Lab, weather: Weather) -> Iterator[Play]:
         patch.setattr(SystemClock, "token", lambda _: f"{chance.getrandbits(96):024x}")
         patch.setattr(SystemClock, "chance", lambda _: chance.random())
         patch.setattr(SystemClock, "pause", lambda _: None)
+        patch.setattr(SystemClock, "wait", lambda _, span: play.wait(span))
         forget()
         JOURNAL.clear()
         JOURNAL.asked, JOURNAL.meanwhile = play.asked, play.inside
@@ -57,11 +58,12 @@ def staged(lab: Lab, weather: Weather) -> Iterator[Play]:
 
 
 def _timed(environment: Any, weather: Weather) -> Any:
-    """Return the settings of a deployment whose clocks may be so far apart."""
+    """Return the settings of a deployment whose clocks may be so far apart; in half of all lives its workers wait."""
     settings, skew = from_environment(environment), timedelta(seconds=weather.skew)
     timing: Timing = settings.timing
     least = timing.least_recheck + 2 * (skew - timing.max_skew)
-    return replace(settings, timing=replace(timing, max_skew=skew, recheck=max(timing.recheck, least)))
+    recheck, worker_wait = max(timing.recheck, least), timedelta(seconds=weather.seed % 2)
+    return replace(settings, timing=replace(timing, max_skew=skew, recheck=recheck, worker_wait=worker_wait))
 
 
 def _empty(lab: Lab) -> None:
