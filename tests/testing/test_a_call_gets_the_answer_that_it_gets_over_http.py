@@ -57,6 +57,8 @@ ON_TABLES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("get_item", {"TableName": TABLE, "Key": OTHER}),
     ("get_item", {"TableName": "NoTable", "Key": KEY}),
     ("get_item", {"TableName": TABLE, "Kee": KEY}),
+    ("get_item", {"TableName": TABLE, "Key": {"schedule": {"S": 1}, "slot": {"X": "-"}}}),
+    ("get_item", {"TableName": TABLE, "Key": {"schedule": {"S": "a", "N": 1}, "slot": {"S": "-"}}}),
     ("batch_get_item", {"RequestItems": {TABLE: {"Keys": [KEY, OTHER]}}}),
     ("update_item", UPDATE | {"ReturnValues": "ALL_NEW"}),
     ("update_item", UPDATE),

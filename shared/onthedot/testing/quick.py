@@ -86,6 +86,8 @@ _parse, _lex = ConditionExpressionParser.parse, ConditionExpressionParser._lex_c
 
 def parse(parser: ConditionExpressionParser) -> Any:
     """Return what a condition means; moto asks up to three times in one call."""
+    if not parser.condition_expression:
+        return _parse(parser)
     said = parser.expression_attribute_names, parser.expression_attribute_values
     op, names, values = _parsed(parser.condition_expression, *map(json.dumps, said))
     parser.expr_attr_names_found += names

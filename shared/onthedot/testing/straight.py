@@ -7,11 +7,12 @@ is asked for again over HTTP: how a refusal reads is botocore's to say.
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from botocore.client import BaseClient
-from botocore.model import OperationModel
-from botocore.validate import validate_parameters
+from botocore.exceptions import ParamValidationError
+from botocore.model import OperationModel, Shape
+from botocore.validate import ParamValidator
 from moto.core.exceptions import JsonRESTError, ServiceException
 from moto.core.responses import BaseResponse
 from moto.core.utils import camelcase_to_underscores
@@ -27,12 +28,24 @@ WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"}
 OF_MESSAGES = {"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"}
 OPERATIONS = READS | WRITES | OF_MESSAGES | {"GetQueueAttributes"}
 """What our functions call; all else is rare."""
+PLAIN = {"S": str, "N": str, "BOOL": bool, "NULL": bool}
 MADE: set[BaseClient] = set()
 """The clients that labs make."""
 
 
 class BytesGiven(Exception):
     """There are bytes in what a call is made with: how they are written down is botocore's to say, too."""
+
+
+class Validator(ParamValidator):
+    """Botocore's, which looks at every attribute's value for each of the types that it may have."""
+
+    def _validate(self, params: Any, shape: Any, errors: Any, name: Any) -> None:
+        if shape.name == "AttributeValue" and type(params) is dict and len(params) == 1:
+            [(kind, value)] = params.items()
+            if type(value) is PLAIN.get(kind):
+                return
+        super()._validate(params, shape, errors, name)  # type: ignore[misc] # not in botocore's stubs
 
 
 Call = Callable[[BaseClient, str, dict[str, Any]], Any]
@@ -45,8 +58,9 @@ def straight(over_http: Call) -> Call:
         if client not in MADE or operation not in OPERATIONS:
             return over_http(client, operation, arguments)
         model: OperationModel = client.meta.service_model.operation_model(operation)
-        if model.input_shape is not None:
-            validate_parameters(arguments, model.input_shape)
+        found = Validator().validate(arguments, cast(Shape, model.input_shape))
+        if found.has_errors():
+            raise ParamValidationError(report=found.generate_report())
         try:
             return _answer(model, ask(client, operation, arguments))
         except (BytesGiven, JsonRESTError, ServiceException):
