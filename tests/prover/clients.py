@@ -155,8 +155,10 @@ class Clients:
         self.play.told.accepted.add(job["id"])
 
     def _not_before(self, job: dict[str, Any]) -> None:
+        """Bind a new job to its time, unless somebody asks already for what has its id, and may be late with it."""
         until = self.play.lab.now() + timedelta(seconds=job["delay"] - self.play.weather.skew)
-        if not any(quiet.who == job["id"] for quiet in self.play.told.quiet):
+        bound = any(quiet.who == job["id"] for quiet in self.play.told.quiet)
+        if not bound and not any(request.of == job["id"] for request in self.asking):
             self.play.told.quiet.append(Quiet(job["id"], EVER, until, "early"))
 
     def _may_ask_from(self, who: str, at: datetime) -> None:
