@@ -132,7 +132,6 @@ def test_while_a_drain_is_under_way(traffic: Traffic, monkeypatch: pytest.Monkey
     assert begun.again is not None, "there are more pages"
     five = deploy(monkeypatch, 5)
     assert dispatch(before, ShardMessage("0", traffic.lab.now()), lambda: True) is None, "the lease is another's"
-    traffic.flow(before, five)
     assert dispatch(five, begun.again, lambda: True) is not None
     traffic.end()
     assert_each_ran_once_and_in_time(traffic)
