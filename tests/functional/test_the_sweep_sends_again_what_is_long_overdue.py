@@ -30,7 +30,7 @@ class Deadly:
 
 
 def overdue(lab: Lab, count: int) -> list[str]:
-    """Return jobs of shard 0 that were handed over, and whose messages are lost, long ago; as is the next look."""
+    """Return jobs of shard 0 that were handed over, and whose messages are lost, long ago, and no lease is held."""
     names = [f"j{n:03}" for n in range(count * 4) if shard_of(f"job#j{n:03}", 2) == "0"][:count]
     for name in names:
         create(name, 60)
