@@ -21,6 +21,7 @@ from benchmarks.scale.loads import Load, herd
 from benchmarks.scale.measured import Measured
 from benchmarks.scale.simulation import Result, simulate
 from onthedot.rules.agenda import MOST_SHARDS
+from onthedot.rules.timing import SHORTEST_LOOK
 
 GOAL = 5
 """Units: seconds within which 95 % start. Source: Dropbox's ATF; Airbnb's Dynein has 10."""
@@ -104,7 +105,7 @@ def _more_dispatchers(here: Deployment, needed: float, look: float) -> Deploymen
     """Have more of them, and shards for them: a shard is looked at by one at a time."""
     shards = min(MOST_SHARDS, 2 ** (_room(2 * needed) - 1).bit_length())
     if shards > here.shards:
-        return replace(here, shards=shards)
+        return _sharded(here, shards)
     return replace(here, dispatchers=max(here.dispatchers, _room(needed + here.shards * look / 60) + 1))
 
 
@@ -129,7 +130,13 @@ def _warmer(here: Deployment, units: float) -> Deployment:
 def _more_shards(here: Deployment, units: float) -> Deployment:
     """Have enough shards for them to lie evenly, then let DynamoDB see the load before."""
     shards = min(MOST_SHARDS, 2 ** ceil(units * CROWDED / PARTITION - 1).bit_length())
-    return replace(here, shards=shards) if shards > here.shards else replace(here, rehearsed=1)
+    return _sharded(here, shards) if shards > here.shards else replace(here, rehearsed=1)
+
+
+def _sharded(here: Deployment, shards: int) -> Deployment:
+    """Have dispatchers for the shards: enough for each to have its turn in time, if all have long work."""
+    turns = (LOOK_AHEAD - 2 * MINUTE) // SHORTEST_LOOK.total_seconds()
+    return replace(here, shards=shards, dispatchers=max(here.dispatchers, ceil(shards / turns)))
 
 
 def _room(amount: float) -> int:

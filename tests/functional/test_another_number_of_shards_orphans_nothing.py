@@ -7,8 +7,10 @@ from tests.support.handlers import ran
 from tests.support.jobs import create
 from tests.support.lab import START, Lab, forget
 
+import dispatch
 from onthedot import wiring
-from onthedot.rules.agenda import MOST_SHARDS, searched_at, shard_of
+from onthedot.rules.agenda import MOST_SHARDS, shard_of, shard_to_search
+from onthedot.steps.dispatch import LEASE
 from onthedot.steps.ports import ShardRow
 from onthedot.steps.shards import shard_names
 
@@ -47,7 +49,7 @@ def test_more_shards_that_were_rolled_back_before_a_tick_are_found(lab: Lab, mon
     for name in far:
         create(name, 5 * 3_600)
     redeploy(monkeypatch, 2)
-    searched = next(at for at in map(lab.now().__add__, MINUTES) if searched_at(at, 2) == "4")
+    searched = next(at for at in map(lab.now().__add__, MINUTES) if shard_to_search(at, 2) == "4")
     lab.time.move_to(searched)
     lab.tick()
     assert {row.name for row in wiring.world().shards.all()} == {"0", "1", "4"}
@@ -55,11 +57,42 @@ def test_more_shards_that_were_rolled_back_before_a_tick_are_found(lab: Lab, mon
     assert sorted(ran()) == sorted(far)
 
 
+def forgotten_job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a job in shard 4 of a deployment that has two, at the minute in which that is searched."""
+    lab.tick()
+    redeploy(monkeypatch, 5)
+    create(next(name for name in map("far{}".format, range(30)) if shard_of(f"job#{name}", 5) == "4"), 5 * 3_600)
+    redeploy(monkeypatch, 2)
+    lab.time.move_to(next(at for at in map(lab.now().__add__, MINUTES) if shard_to_search(at, 2) == "4"))
+
+
+def test_a_shard_is_searched_though_who_searches_is_busy(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backlog in the first shard, held under one lease for half an hour, put the search of all others off."""
+    forgotten_job(lab, monkeypatch)
+    world, now = wiring.world(), lab.now()
+    assert world.shards.acquire("0", "another", None, now, now, now + LEASE)
+    lab.tick()
+    assert "4" in {row.name for row in world.shards.all()}
+
+
+def test_a_search_that_fails_harms_no_look(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It came after the look, which counted as failed and went to the dead letters."""
+    forgotten_job(lab, monkeypatch)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(dispatch, "forgotten", fails)
+    lab.tick()
+    assert not lab.messages("ShardDeadLetterQueue")
+    assert not lab.messages("ShardQueue")
+
+
 @pytest.mark.parametrize("shards", [1, 2, 200, 255])
 def test_each_shard_beyond_has_its_turn_within_hours(shards: int) -> None:
-    names = {searched_at(START + minute, shards) for minute in MINUTES}
+    names = {shard_to_search(START + minute, shards) for minute in MINUTES}
     assert names == {str(number) for number in range(shards, MOST_SHARDS)}
-    assert searched_at(START, MOST_SHARDS) is None
+    assert shard_to_search(START, MOST_SHARDS) is None
 
 
 def test_shards_are_counted_and_not_spelt() -> None:

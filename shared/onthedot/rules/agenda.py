@@ -38,7 +38,7 @@ def shard_of(schedule: str, shards: int) -> str:
     return str(int.from_bytes(sha256(schedule.encode()).digest()[:8]) % shards)
 
 
-def searched_at(at: datetime, shards: int) -> str | None:
+def shard_to_search(at: datetime, shards: int) -> str | None:
     """Return which shard beyond those that are set is searched in this minute: within hours each has its turn."""
     beyond = MOST_SHARDS - shards
     return str(shards + int(at.timestamp()) // 60 % beyond) if beyond else None

@@ -65,7 +65,8 @@ class Timing:
         """Return how long a look may begin another page: so long that each shard has its turn in time.
 
         When all shards have long work, such as days to catch up with, as many of them as there are dispatchers are
-        looked at, and the others wait with what is live in them.
+        looked at, and the others wait with what is live in them. Of more than 40 shards for each dispatcher not all
+        have their turn in time then, however short the looks are.
         """
         return max(SHORTEST_LOOK, min(LONGEST_LOOK, (self.look_ahead - 2 * TICK) * dispatchers / shards))
 

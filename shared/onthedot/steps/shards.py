@@ -1,8 +1,8 @@
 """Shards: which there are, and how far behind each is."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from onthedot.rules.agenda import Entry, searched_at
+from onthedot.rules.agenda import Entry, shard_to_search
 from onthedot.rules.instants import from_text, to_text
 from onthedot.steps.ports import Index, ShardRow, World
 
@@ -18,13 +18,13 @@ def shard_names(rows: list[ShardRow], shard_count: int) -> list[str]:
     return [str(number) for number in range(max(shard_count, highest))]
 
 
-def forgotten(world: World) -> str | None:
-    """Return the shard that has its turn to be searched, if something waits there.
+def forgotten(world: World, at: datetime) -> str | None:
+    """Return the shard that has its turn to be searched at a tick, if something waits there.
 
     A deployment of more shards that was rolled back before its first tick has left entries, and no row that tells of
-    them: so has one whose rows were lost. They are found within hours; what is far has the time.
+    them: so has one whose rows were lost. They are found within hours: late, if they were due by then, and not lost.
     """
-    name = searched_at(world.clock.now(), world.shard_count)
+    name = shard_to_search(at, world.shard_count)
     if name is None:
         return None
     waits = world.indexes.page(Index.AGENDA, name, "", LAST, 1) or world.schedules.oldest_due(name)
