@@ -1,14 +1,12 @@
 """Plays a history to its end, lets life go on without faults, and holds the promises against what is there then."""
 
 import os
-from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from tests.prover.actors import Kind
 from tests.prover.clients import Clients
-from tests.prover.fates import Fate
 from tests.prover.histories import History, Step, Verb, off_for
 from tests.prover.play import Play
 from tests.prover.stage import SHARDS, staged
@@ -38,14 +36,12 @@ class Counts:
     faults: int = 0
     jobs: int = 0
     attempts: int = 0
-    fates: Counter[Fate] = field(default_factory=Counter)
     violations: int = 0
 
     def add(self, play: Play, broken: list[str]) -> None:
         """Count one."""
         self.histories += 1
         self.faults += play.fates.total()
-        self.fates.update(play.fates)
         self.jobs += sum("state" in item for item in play.lab.items())
         self.attempts += len(JOURNAL.calls)
         self.violations += len(broken)
