@@ -1,6 +1,6 @@
 """Everything is off for a minute, 15 minutes, three hours, two days: then each slot has the outcome that it should.
 
-What is expected is computed here, from what docs/schedules.md says and from nothing else. `make prove-planning` has a
+What is expected is computed here, from what docs/schedules.md says and from nothing else. `make prove` has a
 slot each minute instead of each fifth.
 """
 
