@@ -14,6 +14,8 @@ from tests.support.lab import Lab
 from tests.support.ledgers import assert_nothing_is_missing
 from tests.support.proving import IN_FULL, hold_steady, proved
 
+from onthedot import telemetry
+
 hold_steady()
 
 
@@ -44,6 +46,12 @@ def _handlers() -> Iterator[None]:
     handlers.SCRIPT.go_on.clear()
     yield
     handlers.SCRIPT.go_on.set()
+
+
+@pytest.fixture(autouse=True)
+def _metrics() -> None:
+    """Forget what was measured before: a test that runs a step outside of an invocation leaves it unwritten."""
+    telemetry.metrics.clear_metrics()
 
 
 TOGETHER = {"e2e": "a stack", "local": "a stack", "template": "the build", "hostile": "the stage"}

@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -61,13 +61,6 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
         return [json.loads(line) for line in text.splitlines()]
 
     return read
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    telemetry.metrics.clear_metrics()
-    yield
-    telemetry.metrics.clear_metrics()
 
 
 def emf(text: str) -> list[dict[str, Any]]:
