@@ -67,7 +67,10 @@ def test_no_job_is_late_whose_worker_waits_and_none_costs_a_call_more() -> None:
     assert as_many == calls
 
 
-def test_what_is_tried_again_is_waited_for_too(waiting: Lab) -> None:
+@pytest.mark.parametrize("chance", [0, 0.02, 0.11, 0.999])
+def test_what_is_tried_again_is_waited_for_too(waiting: Lab, monkeypatch: pytest.MonkeyPatch, chance: float) -> None:
+    """Of a wait below a second the message comes at once."""
+    monkeypatch.setattr(SystemClock, "chance", lambda _: chance)
     create("j1", handler="test.flaky")
     SCRIPT.succeeds_at = 2
     waiting.settle()

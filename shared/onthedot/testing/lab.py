@@ -180,8 +180,7 @@ class Lab:
     def deliver(self, queue: str) -> int:
         """Give what a queue shows now to its function, as many messages at once as it takes; return how many."""
         count, most = 0, self._feeds[queue].queues[queue]
-        put_off_early(queue, self.now())
-        while self.seen_next(queue) <= self.now() and (messages := self.receive(queue)):
+        while messages := self._seen_now(queue):
             for first in range(0, len(messages), most):
                 self.invoke(queue, messages[first : first + most])
             count += len(messages)
@@ -217,6 +216,10 @@ class Lab:
     def seen_next(self, queue: str) -> datetime:
         """Return when a queue shows its next message."""
         return min(map(inside.seen_at, inside.messages(queue)), default=NEVER)
+
+    def _seen_now(self, queue: str) -> list[dict[str, Any]]:
+        put_off_early(queue, self.now())
+        return self.receive(queue) if self.seen_next(queue) <= self.now() else []
 
     def _pages(self, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         page = self.ask("GET", path, **query)
