@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ os.environ["POWERTOOLS_SERVICE_NAME"] = "lab"  # read once, when the logger and 
 from tests.support import handlers
 from tests.support.lab import Lab
 from tests.support.ledgers import assert_nothing_is_missing
-from tests.support.proving import IN_FULL, hold_steady, proved
+from tests.support.proving import IN_FULL, SEED, hold_steady, proved
 
 from onthedot import telemetry
+from onthedot.clock import SystemClock
 
 hold_steady()
 
@@ -52,6 +54,13 @@ def _handlers() -> Iterator[None]:
 def _metrics() -> None:
     """Forget what was measured before: a test that runs a step outside of an invocation leaves it unwritten."""
     telemetry.metrics.clear_metrics()
+
+
+@pytest.fixture(autouse=True)
+def _chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the same waits at each run: a test fails for a change, and not by chance."""
+    draw = Random(SEED).random
+    monkeypatch.setattr(SystemClock, "chance", lambda _: draw())
 
 
 TOGETHER = {"e2e": "a stack", "local": "a stack", "template": "the build", "hostile": "the stage"}
