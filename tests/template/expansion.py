@@ -27,6 +27,7 @@ class Template:
     """One expansion of template.yaml."""
 
     parameters: dict[str, Props]
+    refusals: list[str]
     resources: dict[str, Props]
     outputs: dict[str, Props]
 
@@ -52,7 +53,9 @@ def _expand(parameters: str) -> Template:
     values |= {name: values[name].split(",") for name in lists}
     resolver = Resolver(values, raw["Mappings"], raw["Conditions"])
     kept = {name: it for name, it in raw["Resources"].items() if resolver.holds(it.get("Condition"))}
-    return Template(raw["Parameters"], resolver.resolve(kept), raw["Outputs"])
+    said = [each for rule in raw["Rules"].values() for each in rule["Assertions"]]
+    refusals = [each["AssertDescription"] for each in said if not resolver.resolve(each["Assert"])]
+    return Template(raw["Parameters"], refusals, resolver.resolve(kept), raw["Outputs"])
 
 
 def _translate(parameters: str) -> dict[str, Any]:

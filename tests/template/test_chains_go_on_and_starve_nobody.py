@@ -60,6 +60,11 @@ def test_pollers_that_are_kept_ready_replace_the_workers_concurrency() -> None:
     assert "ProvisionedPollerConfig" not in expand().of_type("AWS::Lambda::EventSourceMapping")["WorkerJobMessage"]
 
 
+def test_a_single_poller_is_refused_before_anything_is_made() -> None:
+    """AWS takes two at least, and would say so in the midst of a deployment."""
+    assert [len(expand(WorkerPollers=pollers).refusals) for pollers in (0, 1, 2, 200)] == [0, 1, 0, 0]
+
+
 def test_no_version_or_alias_splits_metrics_and_permissions(template: Template) -> None:
     """Traps 29 and 52: an alias would take Errors, sources and permissions with it, and SnapStart needs one."""
     kinds = {it["Type"] for it in template.resources.values()}
