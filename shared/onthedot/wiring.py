@@ -1,11 +1,14 @@
 """The one place that knows all parts, and puts them together once for each container."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
@@ -43,12 +46,26 @@ class Threads:
     """Runs one function over many items, on threads that end before it returns: a frozen one would thaw later."""
 
     def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> list[B]:
-        """Return the results in the items' order."""
+        """Return the results in the items' order. Raises: what the function raises; no further item is begun then.
+
+        Each thread takes the next item when it is done with one: a future for each cost a fifth of a hand-over's CPU.
+        """
         all_items = list(items)
         if len(all_items) < 2:
             return [function(item) for item in all_items]
-        with ThreadPoolExecutor(min(THREADS, len(all_items))) as pool:
-            return list(pool.map(function, all_items))
+        left = enumerate(all_items)
+
+        def take() -> list[tuple[int, B]]:
+            try:
+                return [(number, function(item)) for number, item in left]
+            except BaseException:
+                deque(left, maxlen=0)
+                raise
+
+        threads = min(THREADS, len(all_items))
+        with ThreadPoolExecutor(threads) as pool:
+            taken = [pool.submit(take) for _ in range(threads)]
+        return [result for _, result in sorted(chain.from_iterable(each.result() for each in taken), key=itemgetter(0))]
 
 
 @cache
