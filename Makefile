@@ -79,8 +79,8 @@ prove-overload: setup ## What is promised of overload, with 2,000 jobs; about 20
 	@PROVE=all .venv/bin/python -m pytest -s tests/functional/test_overload_kills_no_job.py $(ARGS)
 
 .PHONY: prove-races
-prove-races: setup ## What is promised of processes that race and die: 5,000 jobs, 100 schedules; about 20 minutes
-	@PROVE=all .venv/bin/python -m pytest -s tests/races $(ARGS)
+prove-races: setup ## What is promised of processes that race and die: 5,000 jobs, 100 schedules; 6 to 20 minutes
+	@PROVE=all .venv/bin/python -m pytest tests/races $(ARGS)
 
 .PHONY: bench
 bench: setup ## Measure, beside other designs; ARGS name some kinds: hand-over planning worker create ... (docs/benchmarks.md)

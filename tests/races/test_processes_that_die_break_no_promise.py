@@ -22,7 +22,7 @@ from tests.races.load import Load, batches, schedules
 from tests.races.parts import Part, Request
 from tests.races.places import places
 from tests.races.verdict import Race, violations
-from tests.support.proving import IN_FULL
+from tests.support.proving import IN_FULL, count
 
 from onthedot.rules.events import Event
 from onthedot.rules.instants import cut
@@ -62,7 +62,9 @@ def endpoint(tmp_path: Path) -> Iterator[str]:
     emulator.stop(tmp_path, running)
 
 
-def test_nothing_is_lost_early_doubled_or_overwritten(endpoint: str, tmp_path: Path) -> None:
+def test_nothing_is_lost_early_doubled_or_overwritten(
+    endpoint: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     size, counts, broken = FULL if IN_FULL else SHORT, Counter[str](), list[str]()
     for number in range(size.rounds):
         home = tmp_path / f"round{number}"
@@ -71,8 +73,8 @@ def test_nothing_is_lost_early_doubled_or_overwritten(endpoint: str, tmp_path: P
             here = account.environment(os.environ) | environment | {journal.PATH: str(home / "journal.jsonl")}
             race, noted = run(size, here, home)
         broken += violations(race)
-        counts.update(count(race, noted, home), violations=len(broken))
-    print("\n" + ", ".join(f"{name}: {count}" for name, count in counts.items()))
+        counts.update(counted(race, noted, home))
+    count(request.node, **counts, violations=len(broken))
     kinds = Counter(each.partition(":")[0] for each in broken)
     assert not broken, f"{dict(kinds)}\n" + "\n".join(broken[:50])
     assert counts["kills"] >= size.rounds * size.seconds // size.harm_each // 2
@@ -161,7 +163,7 @@ def look(environment: dict[str, str], names: list[str], home: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def count(race: Race, noted: list[dict[str, Any]], home: Path) -> dict[str, int]:
+def counted(race: Race, noted: list[dict[str, Any]], home: Path) -> dict[str, int]:
     """Return how often what happened."""
     log = (home / "functions.log").read_text(encoding="utf-8", errors="replace")
     told = {event: log.count(f'"{event}"') for event in (Event.JOB_TAKEN_OVER, Event.FINISH_LOST, Event.JOB_RESCUED)}
@@ -173,7 +175,7 @@ def count(race: Race, noted: list[dict[str, Any]], home: Path) -> dict[str, int]
         "kills": len(race.fates.killed),
         "frozen": len(race.fates.freezes),
         "takeovers": told[Event.JOB_TAKEN_OVER],
-        "late finishers": told[Event.FINISH_LOST],
+        "late_finishers": told[Event.FINISH_LOST],
         "rescued": told[Event.JOB_RESCUED],
-        "duplicates delivered": sum(count - 1 for count in bodies.values()),
+        "duplicates_delivered": sum(times - 1 for times in bodies.values()),
     }
