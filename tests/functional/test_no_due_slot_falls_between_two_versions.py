@@ -158,3 +158,23 @@ def test_a_running_job_of_an_older_version_keeps_its_slot_until_it_ends(lab: Lab
     assert jobs[shown(slot)].state is State.SUCCEEDED
     lab.advance(minutes=3)
     assert len(ran()) == len(set(ran())) == 3
+
+
+NEVER_SOON: dict[str, Any] = {"cron": "0 4 * * *"}
+
+
+@pytest.mark.parametrize("change", [retime, delete, hold])
+def test_a_change_by_a_slow_clock_after_one_by_a_fast_one(lab: Lab, change: Callable[..., Any]) -> None:
+    """It came before the edit that it ended, took back a slot of the version before, and nobody had it any more."""
+    put("s")
+    lab.advance(seconds=29)
+    put("s", world=skewed(2), **NEVER_SOON)
+    change("s", world=skewed(-2))
+    [slot] = slots_of("s")
+    assert slot == shown(lab.now() + timedelta(seconds=1))
+
+
+@pytest.mark.usefixtures("lab")
+def test_an_edit_by_a_clock_that_is_far_ahead_holds_up_no_other() -> None:
+    put("s", world=skewed(3_600))
+    assert put("s", **NEVER_SOON).since < wiring.world().clock.now() + MINUTE

@@ -21,6 +21,7 @@ from typing import Any
 from onthedot.rules.instants import MILLISECOND
 from onthedot.rules.jobs import Job, Payload
 from onthedot.rules.slots import Slot
+from onthedot.rules.timing import Timing
 
 
 class ScheduleState(StrEnum):
@@ -117,6 +118,15 @@ class Schedule:
     def is_paused(self, now: datetime) -> bool:
         """Tell whether its jobs may not start now."""
         return self.paused is not None and self.paused.holds(now)
+
+
+def begins_at(schedule: Schedule, now: datetime, timing: Timing) -> datetime:
+    """Return when a change of a schedule begins: now, and not before the version that is there.
+
+    A slow clock would take back, after an edit by a fast one, slots that are neither one's. What no clock within the
+    skew allowed has written is not believed: it would hold up every change until then.
+    """
+    return max(now, schedule.since) if schedule.since <= now + 2 * timing.max_skew else now
 
 
 def coming(slot: Slot) -> Coming:

@@ -14,7 +14,7 @@ from onthedot.rules.errors import Unavailable
 from onthedot.rules.instants import MILLISECOND, from_text
 from onthedot.rules.jobs import Job
 from onthedot.rules.planning import PLAN_AHEAD
-from onthedot.rules.schedules import Coming, Schedule, ScheduleState, mark_of, with_next
+from onthedot.rules.schedules import Coming, Schedule, ScheduleState, begins_at, mark_of, with_next
 from onthedot.rules.timing import WRITE
 from onthedot.steps.finding import untouched_jobs
 from onthedot.steps.plan import plan
@@ -38,13 +38,13 @@ def settle(world: World, schedule: Schedule, give_up_at: datetime) -> Settled | 
 
     Raises: Unavailable when there was no time for all; what was planned stays so.
     """
-    now = world.clock.now()
+    at = begins_at(schedule, world.clock.now(), world.timing)
     if schedule.state is ScheduleState.BROKEN:
-        return Settled(schedule, now)
-    progress = plan(world, schedule, now, lambda: world.clock.now() < give_up_at)
+        return Settled(schedule, at)
+    progress = plan(world, schedule, at, lambda: world.clock.now() < give_up_at)
     hand_over(world, progress.jobs)
     if progress.done:
-        return Settled(progress.schedule, now)
+        return Settled(progress.schedule, at)
     if world.clock.now() >= give_up_at:
         raise Unavailable(f"the slots that {schedule.name} missed are being planned; try again")
     world.clock.pause()
