@@ -60,7 +60,7 @@ lint: setup ## Style and types
 	@.venv/bin/python -m mypy shared functions local tests benchmarks
 
 .PHONY: prove
-prove: setup ## What is promised, attacked: every crash point, random lives, outages, hostile input; about an hour
+prove: setup ## What is promised, attacked: every crash point, random lives, outages, hostile input; 20 to 60 minutes
 	@echo "SEED=$(SEED) draws the same lives again"
 	@PROVE=all SEED=$(SEED) .venv/bin/python -m pytest -n 2 tests/prover tests/crashes tests/hostile $(outages) \
 		tests/property/test_no_mutant_is_slow_or_a_surprise.py $(ARGS)

@@ -23,6 +23,7 @@ from onthedot.rules.inputs import (
     after_delay,
     at_time,
     horizon,
+    read_delay,
     read_duration,
     read_time,
     resolve,
@@ -186,22 +187,34 @@ def test_every_name_of_the_database_is_a_zone_with_that_name() -> None:
     ],
 )
 def test_a_delay_is_elapsed_time_and_never_shorter_than_asked(delay: object, run_at: str) -> None:
-    assert shown(after_delay(read_duration(delay), NOW)) == run_at
+    assert shown(after_delay(read_delay(delay), NOW)) == run_at
 
 
 def test_a_day_is_24_hours_whatever_the_clocks_do() -> None:
     now = from_text("2027-03-27T11:00:00.000Z")
-    assert shown(after_delay(read_duration(86_400), now)) == "2027-03-28T11:00:00Z"
-    assert shown(after_delay(read_duration("P1D"), now)) == "2027-03-28T11:00:00Z"
+    assert shown(after_delay(read_delay(86_400), now)) == "2027-03-28T11:00:00Z"
+    assert shown(after_delay(read_delay("P1D"), now)) == "2027-03-28T11:00:00Z"
 
 
 @pytest.mark.parametrize(
     "delay",
-    [-5, -1, Number("-0.001"), 10**18, Number("1e18"), Number("1e308"), 10**400, float("nan"), "P5300W", "-PT1S"],
+    [
+        -5,
+        -1,
+        Number("-0.001"),
+        Number("-0.0001"),
+        10**18,
+        Number("1e18"),
+        Number("1e308"),
+        10**400,
+        float("nan"),
+        "P5300W",
+        "-PT1S",
+    ],
 )
 def test_a_negative_or_absurd_delay_is_refused_and_overflows_nothing(delay: object) -> None:
     with pytest.raises(Refused):
-        after_delay(read_duration(delay), NOW)
+        after_delay(read_delay(delay), NOW)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +277,7 @@ JSON_LIKE = st.one_of(
 @given(JSON_LIKE)
 def test_whatever_is_asked_for_is_judged_and_never_crashes(value: object) -> None:
     with suppress(Malformed, Refused):
-        assert NOW <= after_delay(read_duration(value), NOW) <= horizon(NOW)
+        assert NOW <= after_delay(read_delay(value), NOW) <= horizon(NOW)
     with suppress(Malformed, Refused):
         assert NOW <= at_time(read_time(value), Place(zones.find("Europe/Berlin"), OnGap.AFTER), NOW) <= horizon(NOW)
 
@@ -290,6 +303,23 @@ def test_every_local_time_of_every_zone_is_an_instant_or_in_a_gap(
     assert to_text(instant) == to_text(from_text(to_text(instant)))
     if 1 < local.year < 9999 and on_gap is OnGap.REFUSE:
         assert instant.astimezone(found).replace(tzinfo=None, fold=0) == local
+
+
+@pytest.mark.parametrize(
+    ("written", "milliseconds"),
+    [
+        (Number("59.9996"), 59_999),
+        ("PT59.9996S", 59_999),
+        (Number("60.0004"), 60_001),
+        (Number("59.9986"), 59_999),
+        (Number("0.0004"), 1),
+        (Number("-0.0004"), -1),
+        (Number("60"), 60_000),
+    ],
+)
+def test_what_is_finer_than_a_millisecond_reaches_no_bound(written: object, milliseconds: int) -> None:
+    """A rhythm of 59.9996 s was taken for a minute, and answered as it was written: below the least of the contract."""
+    assert read_duration(written) == milliseconds
 
 
 def test_a_span_of_milliseconds_is_exact() -> None:

@@ -10,7 +10,7 @@ from pydantic import PlainValidator, WithJsonSchema
 
 from onthedot.rules.definitions import LONGEST_GRACE
 from onthedot.rules.every import LEAST, MOST
-from onthedot.rules.inputs import HORIZON_YEARS, LONGEST_TEXT, Time, read_duration, read_time
+from onthedot.rules.inputs import HORIZON_YEARS, LONGEST_TEXT, Time, read_delay, read_duration, read_time
 from onthedot.rules.limits import LONGEST, SHORTEST_TIMEOUT
 from onthedot.rules.timetables import LONGEST_SPREAD
 
@@ -55,7 +55,7 @@ InstantIn = Annotated[
     _time(f"{DATE}[Tt]{CLOCK}{OFFSET}", "RFC 3339 with an offset", "2027-03-28T01:00:00Z"),
 ]
 """A time that can be no local one, since nothing beside it names a zone."""
-Delay = Annotated[int, PlainValidator(read_duration), _seconds(minimum=0, maximum=TEN_YEARS)]
+Delay = Annotated[int, PlainValidator(read_delay), _seconds(minimum=0, maximum=TEN_YEARS)]
 Wait = Annotated[int, PlainValidator(read_duration), _seconds(exclusiveMinimum=0, maximum=TEN_YEARS)]
 Timeout = Annotated[int, PlainValidator(read_duration), _seconds(minimum=SHORTEST_TIMEOUT // 1000)]
 """At most what the deployment's workers have, less 30 s."""

@@ -10,7 +10,7 @@ Nothing here overflows: a year 9999 or a delay of 1e308 seconds is well-formed a
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from decimal import ROUND_UP, Context, Decimal, localcontext
 from zoneinfo import ZoneInfo
 
 from onthedot.rules.instants import MILLISECOND
@@ -78,19 +78,24 @@ def read_time(value: object) -> Time:
     return Time(_local_of(parts), _offset_of(parts))
 
 
-def read_duration(value: object) -> int:
-    """Return a duration in milliseconds, rounded up so that nothing that waits this long is early.
+def read_delay(value: object) -> int:
+    """Return a delay in milliseconds, rounded up so that nothing that waits this long is early.
 
     Shape: a number of seconds, or ISO 8601 of weeks, days, hours, minutes and seconds.
     Raises: Malformed.
     """
-    if isinstance(value, str):
-        return _read_iso(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Malformed("must be a number of seconds, or a text such as PT10M")
-    if value == 0 or not abs(value) < UNREAD:
-        return _far(value > 0) if value else 0
-    return _milliseconds(Decimal(str(value)))
+    return _rounded(_milliseconds(value))
+
+
+def read_duration(value: object) -> int:
+    """Return a duration in milliseconds, rounded up, but not onto a whole second: 59.9996 is below a bound of 60.
+
+    Shape: as a delay.
+    Raises: Malformed.
+    """
+    exact = _milliseconds(value)
+    rounded = _rounded(exact)
+    return rounded - 1 if rounded % 1000 == 0 and rounded > exact else rounded
 
 
 def horizon(now: datetime) -> datetime:
@@ -175,7 +180,22 @@ def _offset_of(parts: re.Match[str]) -> timedelta | None:
     return timedelta(hours=hours, minutes=minutes) * (-1 if parts["sign"] == "-" else 1)
 
 
-def _read_iso(text: str) -> int:
+def _milliseconds(value: object) -> Decimal:
+    """Return a duration as it was written; one too long to matter is cut."""
+    seconds = _read_iso(value) if isinstance(value, str) else _read_number(value)
+    with localcontext(EXACT):
+        return max(Decimal(-UNREAD), min(seconds, Decimal(UNREAD))) * 1000
+
+
+def _read_number(value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Malformed("must be a number of seconds, or a text such as PT10M")
+    if value == 0 or not abs(value) < UNREAD:
+        return Decimal(UNREAD if value > 0 else -UNREAD) if value else Decimal(0)
+    return Decimal(str(value))
+
+
+def _read_iso(text: str) -> Decimal:
     parts = DURATION.fullmatch(text) if len(text) <= LONGEST_TEXT else None
     given = {unit: parts[unit] for unit in UNITS if parts[unit]} if parts else {}
     if not parts or not given:
@@ -184,15 +204,9 @@ def _read_iso(text: str) -> int:
         raise Malformed("may have decimals in its last part only")
     with localcontext(EXACT):
         seconds = sum((Decimal(number.replace(",", ".")) * UNITS[unit] for unit, number in given.items()), Decimal(0))
-    return _milliseconds(-seconds if parts["sign"] == "-" else seconds)
+        return -seconds if parts["sign"] == "-" else seconds
 
 
-def _milliseconds(seconds: Decimal) -> int:
-    if abs(seconds) >= UNREAD:
-        return _far(seconds > 0)
+def _rounded(milliseconds: Decimal) -> int:
     with localcontext(EXACT):
-        return int((seconds * 1000).to_integral_value(ROUND_CEILING))
-
-
-def _far(positive: bool) -> int:
-    return UNREAD * 1000 if positive else -UNREAD * 1000
+        return int(milliseconds.to_integral_value(ROUND_UP))
