@@ -48,7 +48,7 @@ class Threads:
     def __call__(self, function: Callable[[A], B], items: Iterable[A], /) -> list[B]:
         """Return the results in the items' order. Raises: what the function raises; no further item is begun then.
 
-        Each thread takes the next item when it is done with one: a future for each cost a fifth of a hand-over's CPU.
+        Each thread takes the next item when it is done with one: a future for each cost a seventh of a hand-over's CPU.
         """
         all_items = list(items)
         if len(all_items) < 2:
