@@ -20,6 +20,7 @@ def test_results_come_in_the_order_of_the_items(count: int) -> None:
             assert first.wait(PATIENCE), "the others go on while the first waits"
         elif number == count - 1:
             first.set()
+        time.sleep(number % 3 / 1_000)
         return 2 * number
 
     assert AT_ONCE(doubled, iter(range(count))) == [2 * number for number in range(count)]
