@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from math import ceil
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -90,12 +89,7 @@ def is_taken(ask: Ask, body: Any) -> bool:
 
 
 def _fits(schema: dict[str, Any], value: Any) -> bool:
-    return any(validator(json.dumps(schema)).is_valid(each) for each in (value, _rounded(value)))
-
-
-def _rounded(value: Any) -> Any:
-    """Return a duration as it is meant, in whole milliseconds: 59.9996 s are a minute."""
-    return ceil(value * 1_000) / 1_000 if isinstance(value, float) and abs(value) < 1e12 else value
+    return validator(json.dumps(schema)).is_valid(value)
 
 
 def is_named(field: str, named: set[str]) -> bool:

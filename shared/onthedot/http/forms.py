@@ -24,8 +24,8 @@ WHOLE, LAST = "[0-9]+", "[0-9]+([.,][0-9]+)?"
 HOURS = f"{LAST}H|({WHOLE}H)?{LAST}M|({WHOLE}H)?({WHOLE}M)?{LAST}S"
 SPAN = rf"^\+?P({LAST}W|({WHOLE}W)?{LAST}D|({WHOLE}W)?({WHOLE}D)?T({HOURS}))$"
 """Only the last part of a duration may have decimals."""
-TEN_YEARS = (HORIZON_YEARS * 365 + 2) * 86_400
-"""The shortest ten years. Units: seconds."""
+TEN_YEARS = (HORIZON_YEARS * 365 + 3) * 86_400
+"""The longest ten years, with three leap days; who asks in shorter ones is refused a day before. Units: seconds."""
 
 
 def _time(pattern: str, said: str, *examples: str) -> WithJsonSchema:

@@ -1,6 +1,7 @@
 """What the contract takes is not malformed, and what it does not is refused: as far as a schema can say it."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.unit.http.memory import Api
 
 from onthedot.http.routes import contract
-from onthedot.rules.inputs import Malformed, read_duration, read_time
+from onthedot.rules.inputs import Malformed, horizon, read_duration, read_time
 
 DOCUMENT: dict[str, Any] = json.loads(contract())
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
@@ -69,6 +70,15 @@ def test_each_least_is_the_one_of_its_rule(model: str, field: str, least: float,
     judged = Draft202012Validator(SCHEMAS[model]["properties"][field])
     assert judged.is_valid(least)
     assert not judged.is_valid(too_little)
+
+
+def test_the_most_is_the_longest_ten_years() -> None:
+    """It was the shortest, and a delay of a day more was taken all the same from a year with three leap days ahead."""
+    now = datetime(2027, 1, 4, tzinfo=UTC)
+    most = (horizon(now) - now).total_seconds()
+    for name in ("delay", "start_within"):
+        judged = Draft202012Validator(SCHEMAS["JobRequest"]["properties"][name])
+        assert (judged.is_valid(most), judged.is_valid(most + 0.001)) == (True, False)
 
 
 @pytest.mark.parametrize(
