@@ -8,8 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
 from tests.unit.http.memory import Api
 
+from onthedot.http.forms import Delay, Rhythm
 from onthedot.http.routes import contract
 from onthedot.rules.inputs import Malformed, horizon, read_duration, read_time
 
@@ -70,6 +72,14 @@ def test_each_least_is_the_one_of_its_rule(model: str, field: str, least: float,
     judged = Draft202012Validator(SCHEMAS[model]["properties"][field])
     assert judged.is_valid(least)
     assert not judged.is_valid(too_little)
+
+
+def test_only_a_delay_is_rounded_up_onto_a_whole_second() -> None:
+    """What waits must not be early; what is bounded must not reach its bound by rounding."""
+    assert (TypeAdapter(Delay).validate_python(59.9996), TypeAdapter(Rhythm).validate_python(59.9996)) == (
+        60_000,
+        59_999,
+    )
 
 
 def test_the_most_is_the_longest_ten_years() -> None:
